@@ -11,8 +11,8 @@ export default {
     "packages/{core/src/{compaction,messages,modules,request},notes/src}/**/*.ts",
     "!packages/**/*.test.ts",
   ],
-  // Names a file that does not exist, so that Stryker rewrites no tsconfig file. To rewrite a tsconfig file,
-  // Stryker needs the compiler's API, which TypeScript 7 does not have.
+  // Names a file that does not exist, so that Stryker does not rewrite a tsconfig file. For that, Stryker
+  // would need the compiler's API, which TypeScript 7 does not have.
   tsconfigFile: "no-tsconfig.json",
   ignorePatterns: [
     "/bench",
@@ -24,7 +24,8 @@ export default {
   ],
   tempDirName: `${FOLDER}/sandbox`,
   concurrency: 2,
-  // A mutant may cause an endless loop. No test in these folders comes close to this limit.
+  // Time limit, because a mutant may cause an endless loop. No test in these folders comes close to this
+  // limit.
   timeoutMS: 20_000,
   incremental: true,
   incrementalFile: `${FOLDER}/incremental.json`,

@@ -10,12 +10,14 @@ import { withoutModule } from "./scripts/house/modules.ts";
 const MIN_WORKERS = 2;
 
 /**
- * Packages import each other's sources, so that no test needs a build. The condition "module" is removed,
- * because it is for bundlers and Node does not know it.
+ * Packages import each other's sources, so that no test needs a build. The condition "module" is removed. It
+ * is for bundlers, and Node does not know it.
  */
 const conditions = ["@longhaul/source", ...defaultServerConditions.filter((name) => name !== "module")];
 
-/** Name of the module that the tests run without. Set by `npm run house -- --without NAME`. */
+/**
+ * Name of the optional module that is missing in this test run. `npm run house -- --without NAME` sets it.
+ */
 const { LONGHAUL_WITHOUT: left } = process.env;
 
 export default defineConfig({

@@ -7,7 +7,10 @@ import { fileURLToPath } from "node:url";
 import { lowerQuartile, median } from "./measure.mjs";
 import { table, times } from "./table.mjs";
 
-/** Ratio of a row's time to its time in the other build. A row above this ratio counts as slower. */
+/**
+ * Limit for the ratio of a row's time to its time in the other build. A row above this limit counts as
+ * slower.
+ */
 const NOTICEABLE = 1.1;
 const UNITS = { s: 1000, ms: 1, µs: 0.001, MB: 1, GB: 1000 };
 const SEPARATOR = " · ";
@@ -42,7 +45,7 @@ function measured(checkout, section, isQuick) {
   return status === 0 ? figuresIn(stdout) : [];
 }
 
-/** Returns the times and sizes by table, row and column, in milliseconds and megabytes. */
+/** Returns the times in milliseconds and the sizes in megabytes, by table, row and column. */
 function figuresIn(text) {
   const lines = text.split("\n");
   const found = [];

@@ -23,8 +23,8 @@ const MIN_PEER_RATIO = 10;
 /** A library that takes longer than this does not count as one of the fastest rivals. */
 const SLOWEST_RIVAL_MS = 200;
 /**
- * Maximum exponent of the growth. If the exponent of the linear yardstick plus `MAX_ABOVE_YARDSTICK` is
- * greater, that sum is the maximum instead.
+ * Maximum exponent of the growth. The exponent of the linear yardstick plus `MAX_ABOVE_YARDSTICK` is a second
+ * limit. The greater of the two limits applies.
  */
 const MAX_EXPONENT = 1.1;
 const MAX_ABOVE_YARDSTICK = 0.1;

@@ -56,8 +56,8 @@ function mainThread(entries) {
 
 /**
  * Compares predicted and reported growth. Skips compactions, contexts that shrank because of clearing, and
- * changes of the model (another prompt, another vocabulary), because the file does not show the growth in
- * these cases.
+ * changes of the model. In these cases the file does not show the growth. For example, another model has
+ * another prompt and another vocabulary.
  */
 function growthOf(entries) {
   const meter = new ContextMeter();

@@ -1,5 +1,5 @@
-// Measures `longhaul inspect` on a session file of many short lines, as a whole process: CPU time and peak
-// memory.
+// Measures the CPU time and the peak memory of a whole `longhaul inspect` process. The session file has many
+// short lines.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

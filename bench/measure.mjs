@@ -25,15 +25,15 @@ export function median(values) {
 }
 
 /**
- * Returns the lower quartile. On a busy machine it compares long and short calls better than the median,
- * because the median of long calls includes waits.
+ * Returns the lower quartile. On a busy machine, the median of long calls includes waits. So the lower
+ * quartile compares long and short calls better than the median.
  */
 export const lowerQuartile = (values) => values.toSorted((a, b) => a - b)[values.length >> 2];
 
 /**
- * Returns the median milliseconds of a call. Short calls are bundled into samples long enough for the clock.
- * A call that exceeds the budget is measured once, without a warm-up.
- * @param prepare creates the input of each call, untimed, for calls that change their input.
+ * Returns the median milliseconds of a call. Short calls are bundled into samples that are long enough for
+ * the clock. A call that exceeds the budget is measured once, without a warm-up.
+ * @param prepare creates the input of each call and is not timed. Calls that change their input need it.
  */
 export async function medianMs(run, { prepare, budgetMs = 400, samples = 9 } = {}) {
   let input = await prepare?.();

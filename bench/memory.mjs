@@ -1,5 +1,5 @@
-// Measures the work with notes: the cost of a compaction from notes compared to one JSON.stringify of the
-// conversation. Also checks that an update of notes without a model costs only the new part.
+// Measures a compaction from notes, and compares its cost with one JSON.stringify of the conversation. Also
+// checks that an update of notes without a model costs only the new part.
 
 import { ESTIMATORS } from "@longhaul/core/measure";
 import { flatten } from "@longhaul/core/request";
@@ -52,8 +52,8 @@ const STEPS = [
       const host = new Host({
         window: { tokens: windowFor(conversation.tokens) },
         form: "entries",
-        // With clearing, the engine would clear the old results, because the session was recorded long ago. A
-        // compaction from notes would then not pay.
+        // The session was recorded long ago. If clearing were on, the engine would clear the old results, and
+        // a compaction from notes would not pay.
         clearing: { form: "off" },
         modules: [sessionNotes({ file })],
       });

@@ -1,5 +1,5 @@
-// Measures opening session files of several sizes, each in a separate process, and appending durably to a
-// file.
+// Measures two things: opening session files of several sizes, each in a separate process, and durable
+// appends to a file.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
-// Measures recall: building an index compared to one read of the session, extending the index, and searching.
-// Each step runs in a separate process. No other library searches a session offline, so there is no
-// comparison.
+// Measures three steps of recall: building an index, extending it, and searching it. Compares building with
+// one read of the session. Each step runs in a separate process. There is no comparison with other libraries,
+// because none of them searches a session offline.
 import { execFile } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,8 @@ const MAX_ANSWER = 1 / 100;
 const QUESTIONS = ["words", "exact", "pattern", "file"];
 const CHILD = fileURLToPath(new URL("recall-child.mjs", import.meta.url));
 /**
- * Room for new objects, so that garbage from loading the library is not collected during the first answer.
+ * Options that give new objects enough room. Without them, garbage from loading the library could be
+ * collected during the first answer.
  */
 const NO_COLLECTION = ["--min-semi-space-size=64", "--max-semi-space-size=64"];
 const execute = promisify(execFile);

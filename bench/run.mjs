@@ -67,7 +67,10 @@ function isBuilt(checkout) {
   return ["packages/core/dist", "dist"].some((path) => existsSync(join(checkout, path)));
 }
 
-/** The compared libraries are large and needed only here, so the project's own install omits them. */
+/**
+ * Installs the compared libraries. They are large and needed only here, so the project's own install omits
+ * them.
+ */
 function installPeers() {
   const at = (path) => fileURLToPath(new URL(path, import.meta.url));
   const marker = at("node_modules/.package-lock.json");

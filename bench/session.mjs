@@ -5,7 +5,7 @@ import { contextTokens } from "@longhaul/core/measure";
 import { createDemoSession } from "../packages/simulator/src/demo-session.ts";
 
 /**
- * Number of different demo sessions. More sessions would change nothing: each copy has new strings, so no
+ * Number of different demo sessions. More sessions would change nothing. Each copy has new strings, so no
  * copy profits from another.
  */
 const VARIANTS = 4;
@@ -14,8 +14,8 @@ const FIRST_SEED = 1;
 /** Tokens per copy, about the size at which an agent with a window of 200,000 tokens compacts. */
 const COPY_TOKENS = 170_000;
 /**
- * Requests the shortest demo session, for the end of a file: the part that a resume reads after a recent
- * compaction.
+ * Requests the shortest demo session. It becomes the end of a file, which is the part that a resume reads
+ * after a recent compaction.
  */
 const TAIL_TOKENS = 1;
 
@@ -55,7 +55,9 @@ function renamedMessage(message, copy, tokensBefore) {
   };
 }
 
-/** @param before uuid that the copy's first entry refers to, and the tokens before that entry */
+/**
+ * @param before the uuid that the copy's first entry refers to, and the number of tokens before that entry
+ */
 function* copyOf(telling, copy, before) {
   for (const entry of telling) {
     yield {
@@ -86,8 +88,8 @@ export function conversationOf(tokens) {
       const entry = JSON.parse(JSON.stringify(renamedEntry));
       const blocks = Array.isArray(entry.message?.content) ? entry.message.content : [];
       const isResult = blocks.some((block) => block.type === "tool_result");
-      // Ends the conversation before a tool result, which becomes the next message, because most turns begin
-      // with a tool result.
+      // Ends the conversation before a tool result. That result becomes the next message, because most turns
+      // begin with a tool result.
       if (isResult && open === 1 && reportedTokens(entries.at(-1)) >= tokens) {
         return { entries, next: { ...entry, message: sameResult(blocks[0].tool_use_id) } };
       }
@@ -112,8 +114,8 @@ function reportedTokens(entry) {
 }
 
 /**
- * Yields the entries of a session file of about this size. Like a real long session, it contains many
- * compactions, the last one near its end.
+ * Yields the entries of a session file of about this size. Like a real long session, the file contains many
+ * compactions. The last compaction is near the end.
  */
 export function* longSession(bytes) {
   const copies = Math.max(1, Math.round(bytes / bytesOf(tellingOf(0))));

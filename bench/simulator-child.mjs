@@ -1,5 +1,5 @@
-// A separate process, in which nothing is compiled yet: handles the second request of a conversation. Prints
-// { parseMs, handleMs } as JSON. Argument: approximate tokens of the conversation.
+// Handles the second request of a conversation in a separate process, in which nothing is compiled yet.
+// Prints { parseMs, handleMs } as JSON. Argument: approximate number of tokens of the conversation.
 import { checkRequest } from "@longhaul/core";
 import { flatten } from "@longhaul/core/request";
 import { startSimulator } from "@longhaul/simulator";

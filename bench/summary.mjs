@@ -1,4 +1,5 @@
-// Compares the built-in summary with the minimum cost of any summary: reading the session.
+// Compares the cost of the built-in summary with the cost of reading the session, which is the minimum cost
+// of any summary.
 import { basename } from "node:path";
 import { estimateTokens } from "@longhaul/core";
 import { summarize } from "@longhaul/core/summary";

@@ -93,7 +93,10 @@ function configOf(name: string, entry: Entry, output: string): ExtractorConfig {
   });
 }
 
-/** Returns the reports of a package by file name. One compiler program serves all entries. */
+/**
+ * Returns the reports of a package. The key is the file name, the value is the report. One compiler program
+ * serves all entries.
+ */
 function reportsOf(name: string): ReadonlyMap<string, string> {
   const entries = entriesOf(join(PACKAGES, name));
   const missing = entries.find(({ types }) => !existsSync(types));
@@ -129,7 +132,7 @@ function committedOf(folder: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Returns the lines that only one of the two reports has: enough to see which name changed. */
+/** Returns the lines that only one of the two reports has. They are enough to see which name changed. */
 function changedLines(before: string, after: string): readonly string[] {
   const [old, now] = [before.split("\n"), after.split("\n")];
   const [inOld, inNow] = [new Set(old), new Set(now)];

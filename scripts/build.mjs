@@ -1,6 +1,7 @@
 // Builds the packages that changed since their last build: `npm run build`. Bundles JavaScript and types into
-// a few files per entry, because loading hundreds of small files takes longer than all their work. Types need
-// no compiler: with `isolatedDeclarations` a parser writes them, so no package waits for another.
+// a few files per entry, because loading hundreds of small files takes longer than all their work. With
+// `isolatedDeclarations`, a parser can write the types. No compiler is needed, so no package waits for
+// another.
 import {
   copyFileSync,
   cpSync,
@@ -24,12 +25,14 @@ const SOURCE = "@longhaul/source";
 const CLI = "longhaul";
 
 /**
- * Programs, which bundle our packages. A program starts faster with a bundle, because the bundle has only the
- * code that the program uses. Its users install none of our other packages.
+ * Programs. They bundle our packages, so their users install none of our other packages. A bundle also starts
+ * faster, because it has only the code that the program uses.
  */
 const PROGRAMS = [CLI, "simulator"];
 
-/** Files that the code reads at run time, by package: copied from `src` to `dist`. */
+/**
+ * Files that the code reads at run time. The key is the package. The files are copied from `src` to `dist`.
+ */
 const ASSETS = { simulator: ["demo/harbour.json.gz", "demo/tour-project.txt"] };
 ASSETS[CLI] = ASSETS.simulator;
 
@@ -45,8 +48,8 @@ const stampOf = (name) => join(PACKAGES, name, ".built");
 const manifestOf = (name) => JSON.parse(readFileSync(join(PACKAGES, name, "package.json"), "utf8"));
 
 /**
- * Returns the published entries by their name in `dist`. Entries without a built file exist only for our
- * programs.
+ * Returns the published entries. The key is the name in `dist`, the value is the source file. Entries without
+ * a built file exist only for our programs.
  */
 function entriesOf(name) {
   if (name === CLI) return { main: join(PACKAGES, name, "src", "main.ts") };
@@ -59,8 +62,8 @@ function entriesOf(name) {
 }
 
 /**
- * Returns the chunk of a core file: one per folder, because a chunk for every combination of entries would
- * create a hundred tiny files. Rarely used modules stay separate.
+ * Returns the chunk for a core file. There is one chunk per folder, because a chunk for every combination of
+ * entries would create a hundred tiny files. Rarely used modules stay separate.
  */
 function chunkOf(id) {
   const [, folder, inner] = /[\\/]core[\\/]src[\\/](\w+)[\\/]([\w-]+)/.exec(id) ?? [];
@@ -111,7 +114,7 @@ async function build(name) {
     cpSync(join(ROOT, "docs"), join(PACKAGES, name, "docs"), { recursive: true });
   }
   writeFileSync(stampOf(name), "");
-  utimesSync(stampOf(name), startedAt, startedAt); // The stamp has the start time, so a file that changes during the build is built next time.
+  utimesSync(stampOf(name), startedAt, startedAt); // The stamp has the start time. If a file changes during the build, the next build includes it.
 }
 
 const modifiedAt = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);

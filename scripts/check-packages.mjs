@@ -1,5 +1,5 @@
-// Checks the packages as npm would publish them, with publint and attw, all in one process. Running both
-// tools as commands for each package takes ten times as long.
+// Checks the packages as npm would publish them. Runs publint and attw in one process, because running them
+// as commands for each package takes ten times as long.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,9 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-/** Ways to resolve a package that an ESM package supports: attw calls this profile "esm-only". */
+/**
+ * The ways to resolve a package that an ESM package supports. The name of this profile in attw is "esm-only".
+ */
 const RESOLUTIONS = ["node16-esm", "bundler"];
 
 const manifests = readdirSync(join(ROOT, "packages"))

@@ -1,5 +1,5 @@
 // Checks the code without running it: format and lint, types, prose, dead code, package structure. Prints one
-// line per check, and the output of a check only if the check fails.
+// line per check. If a check fails, also prints its output.
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 

@@ -1,5 +1,5 @@
-// Replaces fast-check in mutation tests, with fewer runs and fixed cases. A mutant that survives costs every
-// run of every property. Scores are comparable only if the same cases run each time.
+// Replaces fast-check in mutation tests, with fewer runs and fixed cases. Fewer runs save time, because every
+// run of every property is executed for a mutant that survives. Fixed cases make scores comparable.
 import fc from "fast-check";
 
 const MAX_RUNS = 25;

@@ -33,7 +33,8 @@ const longhaul = (...args) => execFileSync(process.execPath, [CLI, ...args], { e
 function measure() {
   const [path] = /\S*longhaul-demo-\w+[/\\]session\.jsonl/.exec(longhaul("demo")) ?? [];
   if (path === undefined) throw new Error("The output of `longhaul demo` does not name the session file.");
-  // A compaction only appends lines, so the lines before its boundary are the earlier session.
+  // A compaction only appends lines. Therefore the lines before its boundary are the session before the
+  // compaction.
   const lines = readFileSync(path, "utf8").split("\n");
   const boundary = lines.findIndex((line) => line !== "" && JSON.parse(line).subtype === "compact_boundary");
   const earlier = path.replace(/\.jsonl$/, "-before.jsonl");
@@ -80,7 +81,7 @@ const { before, after, counts } = measure();
 const scale = (WIDTH - 2 * MARGIN) / before.window.size;
 const widthOf = (tokens) => Math.round(tokens * scale * 10) / 10;
 
-/** Draws a bar for a context, with its parts from left to right, and then the free part of the window. */
+/** Draws a bar for a context. The parts are on the left, and the free part of the window is on the right. */
 function bar(y, parts) {
   let x = MARGIN;
   const drawn = parts.map(({ tokens, color }) => {

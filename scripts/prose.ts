@@ -1,4 +1,4 @@
-// Checks how the repository is written: `npm run prose`. See `--help` for what else it does.
+// Checks how the repository is written: `npm run prose`. For its other functions, see `--help`.
 import { parseArgs } from "node:util";
 import { compareDocuments } from "./prose/documents.ts";
 import { draw } from "./prose/draw.ts";

@@ -1,6 +1,6 @@
-// Prepares a fresh clone, so that `npm start` and `npm test` can be the first command. Installs only if
-// something changed, and lets scripts/build.mjs build the changed packages. Plain JavaScript, because it runs
-// before anything is installed.
+// Prepares a fresh clone, so that `npm start` and `npm test` can be the first command. It installs
+// dependencies only if they changed. Then scripts/build.mjs builds the changed packages. This file is plain
+// JavaScript, because it runs before anything is installed.
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,7 +18,8 @@ function run(command, args, { shell = false } = {}) {
   }
 }
 
-// npm writes this file last, so an unfinished install is repeated.
+// npm writes this file last. If an install was interrupted, the file is old or missing, and the install is
+// repeated.
 const installedAt = modifiedAt(inRoot("node_modules", ".package-lock.json"));
 if (installedAt < modifiedAt(inRoot("package-lock.json"))) {
   process.stderr.write("longhaul: installing dependencies (once)\n");

@@ -1,4 +1,4 @@
-// A vitest reporter that names the test files that take over ten seconds and have no reason in
+// A vitest reporter. It names each test file that takes over ten seconds and has no reason in
 // test/slow-tests.ts. It only reports, because a busy machine must not fail a run.
 import { relative, sep } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";

@@ -1,7 +1,7 @@
-// Runs the tests nearest to the changes, within two minutes: `npm run test:quick`. By default a file counts
-// as changed if it differs from the last commit, with `-- --since REF` if it differs from REF. A test is near
-// if few imports are between it and a changed file. The command prints how many test files it leaves to
-// `npm test`: slow ones, and the most distant ones.
+// Runs the tests nearest to the changes, within two minutes: `npm run test:quick`. A file counts as changed
+// if it differs from the last commit. With `-- --since REF`, it counts as changed if it differs from REF. A
+// test is near if few imports are between it and a changed file. The command skips slow and distant test
+// files, and prints how many it skipped. `npm test` runs them.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
@@ -15,19 +15,22 @@ import { requestsIn, targetOf } from "./house/graph.ts";
 const BUDGET_MS = 75_000;
 /** A batch that is still running is stopped at this time. */
 const LIMIT_MS = 110_000;
-/** Test files per vitest run, few enough that one batch does not take the whole budget. */
+/** Number of test files per vitest run. It is small, so that one batch does not take the whole budget. */
 const BATCH = 12;
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * Tests that start the command line import this file. It refers to the program only by its path, so no import
- * leads there.
+ * Tests that start the command line import this file. The file refers to the program by its path, so no
+ * import leads to the program.
  */
 const STARTS_PROGRAM = "test/support/cli.ts";
 const PROGRAM = "packages/longhaul/src/main.ts";
 
-/** Files that no test imports, with the tests that read them. */
+/**
+ * Pairs of patterns. The first pattern matches files that no test imports, and the second matches the tests
+ * that read them.
+ */
 const READERS: readonly (readonly [files: RegExp, tests: RegExp])[] = [
   [/\.md$|^docs\/|^examples\//, /^test\/(?:docs|examples|slow-tests)[\w-]*\.test\.ts$/],
   [/package\.json$|^scripts\/(?:build|api-report)/, /^test\/(?:boundaries|packages\/\w+)\.test\.ts$/],
@@ -53,7 +56,10 @@ function changedFiles(since: string): readonly string[] | undefined {
   return [...new Set(`${tracked.stdout}\n${untracked.stdout}`.split("\n").filter(Boolean))];
 }
 
-/** Returns the test files by their distance to the changes. */
+/**
+ * Returns the test files that import or read the changed files, directly or indirectly. The nearest ones come
+ * first.
+ */
 function testsNear(from: readonly string[]): readonly string[] {
   const importers = readImporters();
   const reached = new Set(from);
@@ -61,7 +67,10 @@ function testsNear(from: readonly string[]): readonly string[] {
   return [...reached].filter((file) => file.endsWith(".test.ts"));
 }
 
-/** Returns the importers and readers of each file, by paths under the root. */
+/**
+ * Returns the files that import or read each file. The key is a file, the value is the list. All paths are
+ * under the root.
+ */
 function readImporters(): ReadonlyMap<string, readonly string[]> {
   const importers = new Map<string, string[]>([[PROGRAM, [STARTS_PROGRAM]]]);
   const add = (file: string, importer: string): void => {

@@ -8,7 +8,10 @@ const ROOT = join(import.meta.dirname, "..");
 const PACKAGES = join(ROOT, "packages");
 const SOURCE = "@longhaul/source";
 
-/** Packages that a package may import. Enforces the table of docs/design/0001-architecture.md. */
+/**
+ * Allowed imports between packages. The key is a package, the value lists the packages that it may import.
+ * The test enforces the table of docs/design/0001-architecture.md.
+ */
 const MAY_KNOW_PACKAGE: Readonly<Record<string, readonly string[]>> = {
   core: [],
   anthropic: ["core"],
@@ -37,8 +40,8 @@ const BELOW_ENGINE: readonly string[] = [
 ];
 
 /**
- * Folders that a folder of the same package may import. All folders may also import files that are in none of
- * the listed folders.
+ * Allowed imports within a package. The outer key is the package, the inner key is a folder, and the value
+ * lists the folders that it may import. All folders may also import files outside of the listed folders.
  */
 const MAY_KNOW_FOLDER: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   core: {
@@ -125,7 +128,10 @@ const packageOf = (file: string): string => file.split("/")[0] ?? "";
 const manifestOf = (name: string): Manifest =>
   JSON.parse(readFileSync(join(PACKAGES, name, "package.json"), "utf8"));
 
-/** Returns the longest matching row of the table. Empty for a file outside of all folders. */
+/**
+ * Returns the folder of a file: the longest matching row of the table. Empty for a file outside of all
+ * folders.
+ */
 function folderOf(file: string): string {
   const [name = "", , ...path] = file.split("/");
   const rows = Object.keys(MAY_KNOW_FOLDER[name] ?? {}).sort((one, other) => other.length - one.length);

@@ -15,13 +15,16 @@ const firstColumn = (heading: string): readonly string[] =>
     .flatMap(([cell]) => codeIn(cell))
     .sort();
 
-/** Returns for each row the code words of the last column, by the code word of the first column. */
+/**
+ * Reads a table of the page. The key is the code word of a row's first column, the value lists the code words
+ * of its last column.
+ */
 const fieldsInTable = (heading: string): ReadonlyMap<string, readonly string[]> =>
   new Map(tableUnder(page, heading).map((row) => [codeIn(row[0])[0] ?? "", [...codeIn(row.at(-1))].sort()]));
 
 /**
- * Returns the field names of an object type as the page writes them: `items[]` for a list, `items[].name`
- * inside it.
+ * Returns the field names of an object type in the notation of the page. A list is `items[]`, and a field
+ * inside the list is `items[].name`.
  */
 function fieldsOf(type: string): readonly string[] {
   const names: string[] = [];

@@ -20,7 +20,9 @@ import { guideSession, isCompacted } from "./support/guide-session.ts";
 import { codeBlocks } from "./support/markdown.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-/** The program that `npx longhaul` starts. Commands and programs run against the build, like for a user. */
+/**
+ * The program that `npx longhaul` starts. Commands and programs use the build, because users get the build.
+ */
 const CLI = join(ROOT, "packages", "longhaul", "bin", "longhaul.js");
 const GUIDES = join(ROOT, "docs", "guides");
 const guides = readdirSync(GUIDES).sort();
@@ -28,7 +30,10 @@ const blocks = guides.flatMap((guide) =>
   codeBlocks(readFileSync(join(GUIDES, guide), "utf8")).map((block) => ({ ...block, guide })),
 );
 
-/** Code that cannot run here, by its first line, with the reason. The page has the reason too. */
+/**
+ * Code that cannot run here. The key is its first line, the value is the reason. The page states the reason
+ * too.
+ */
 const NOT_RUN: Readonly<Record<string, string>> = {
   "npm start   # installs, builds, and shows a compaction on a generated session of 170,000 tokens":
     "installs and builds the repository",
@@ -64,7 +69,10 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
   "write-a-hook.md": [/^true \d+\n$/],
 };
 
-/** Declarations of the names that the code on the first screen of the README uses without declaring them. */
+/**
+ * Declarations for the code on the first screen of the README. That code uses these names without declaring
+ * them.
+ */
 const README_NAMES = `
 import { anthropicModel } from "@longhaul/anthropic";
 import type { ApiMessage, ModelReply, ToolResultBlock } from "@longhaul/core";
@@ -172,7 +180,7 @@ describe("the code blocks of the guides", () => {
 const shell = blocks.filter(({ language, notRun }) => language === "sh" && notRun === undefined);
 const sections = [...new Set(shell.map(({ guide, heading }) => `${guide}: ${heading}`))];
 
-/** Matches the line in which a command that writes says which session `latest` is. */
+/** Commands that write print which session `latest` is. Matches this line. */
 const NAMED_LATEST = /^longhaul: The latest session is .*\n/gm;
 
 /** Commands of a section build on each other. Each section starts with a fresh session. */
@@ -244,7 +252,7 @@ describe("the programs of the guides", () => {
     const tsx = join(ROOT, "node_modules", "tsx", "dist", "esm", "index.mjs");
     const printed = new Map<string, string>();
     // Runs all programs in one process, because starting a process takes longer than running a program.
-    // Programs with the private package run in a second process.
+    // Programs that import the private package run in a second process.
     for (const fromSource of [false, true]) {
       const own = programs.filter((program) => isPrivate(program) === fromSource);
       const all = own.map(({ file }) => `await import("./${file}");\nconsole.log("${mark}");\n`).join("");

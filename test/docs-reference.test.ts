@@ -23,7 +23,7 @@ const firstColumn = (page: string, heading: string): readonly string[] =>
   tableUnder(page, heading)
     .flatMap(([cell]) => codeIn(cell))
     .sort();
-/** Reads a file by its package and its path in `src`. */
+/** Returns the declared fields of a type. `file` is a package and a path in its `src`. */
 const fields = (file: string, name: string): readonly string[] => {
   const [owner = "", ...path] = file.split("/");
   return declaredFields(read("packages", owner, "src", ...path), name);
@@ -183,7 +183,7 @@ describe("the table of package entries in the packages guide", () => {
   const rows = tableUnder(read("docs", "guides", "packages.md"), "## Entry points").map(
     ([entry, has]) => [codeIn(entry)[0] ?? "", codeIn(has)] as const,
   );
-  /** Source files of all public entries, by import name. */
+  /** Source files of all public entries. The key is the import name, the value is the file. */
   const entries = new Map<string, string>(
     packages.flatMap((folder) => {
       const { name, exports, private: isPrivate } = JSON.parse(read("packages", folder, "package.json"));

@@ -120,7 +120,8 @@ describe("command line options on documentation pages", () => {
       .filter((name) => /(?:program|-command)\.ts$/.test(name))
       .map((name) => readFileSync(join(folder, name), "utf8"))
       .join("\n");
-    // `@longhaul/core` names a package, so options after it in a line belong to another program.
+    // If a line names a package such as `@longhaul/core`, later options in the line belong to another
+    // program.
     const options = new Set(
       pages.flatMap(
         (page) => readFileSync(page, "utf8").match(/(?<=(?<!@)longhaul[^\n|]*)--[a-z][a-z-]+/g) ?? [],

@@ -44,7 +44,7 @@ interface Way {
   readonly name: string;
   /** Folder in which the package is installed. */
   readonly home: string;
-  /** Folder of its dependencies, and of packages that the suggested install command adds later. */
+  /** Folder of its dependencies. The suggested install command later adds packages to this folder. */
   readonly modules: string;
   readonly files?: Readonly<Record<string, object>>;
   /** Path of the program that a person starts. */

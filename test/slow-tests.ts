@@ -1,7 +1,10 @@
 /** A test file may take this long without a reason in the list below. */
 export const SLOW_TEST_MS = 10_000;
 
-/** Test files that take longer than ten seconds on two cores, each with the reason. `docs/testing.md` shows the list. */
+/**
+ * Test files that take longer than ten seconds on two cores. The key is the file, the value is the reason.
+ * `docs/testing.md` shows the list.
+ */
 export const SLOW_TESTS: Readonly<Record<string, string>> = {
   "test/engine/long-run.test.ts": "runs hundreds of turns with faults on five windows against the simulator",
   "test/cli/undo-figures.test.ts":

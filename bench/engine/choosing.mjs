@@ -1,5 +1,4 @@
-// Measures, for the engine and for other libraries, the cost to check a conversation, to clear it and to
-// shorten it.
+// Measures what it costs to check, clear and shorten a conversation, for the engine and for other libraries.
 import { collectGarbage, consume, lowerQuartile, medianMs } from "../measure.mjs";
 
 /** A library is skipped at sizes for which it is expected to take longer than this. */
@@ -39,8 +38,9 @@ export async function measurePeer(peer, conversations, index, budgetMs) {
 }
 
 /**
- * Compares the libraries of a claim in alternation, so that a busy moment of the machine affects all of them.
- * @returns milliseconds by name, lower quartiles
+ * Compares the libraries of a claim. The libraries take turns, so that a busy moment of the machine affects
+ * all of them.
+ * @returns the lower quartile of the milliseconds of each library, by name
  */
 export async function compareClearing(peers, conversation, rounds) {
   const rivals = [];

@@ -14,8 +14,8 @@ const RESULT_REPEATS = 14;
 let turnsMade = 0;
 
 /**
- * Returns `[assistant with a call, user with its result]`: about 300 and 1,000 characters, different in each
- * turn.
+ * Returns two messages. The assistant's message has a call and about 300 characters. The user's message has
+ * its result and about 1,000 characters. Both differ in each turn.
  */
 function newMessages(resultRepeats = RESULT_REPEATS) {
   const number = ++turnsMade;
@@ -31,7 +31,7 @@ function newMessages(resultRepeats = RESULT_REPEATS) {
     { role: "assistant", content: [{ type: "text", text: CALL_TEXT.repeat(CALL_REPEATS) }, call] },
     { role: "user", content: [{ type: "tool_result", tool_use_id: id, content }] },
   ];
-  // Makes flat strings, as they come from the network, instead of ropes of repetitions.
+  // Makes the strings flat, like strings from the network. Repetition creates ropes instead.
   return JSON.parse(JSON.stringify(messages));
 }
 

@@ -22,9 +22,10 @@ export const VARIANTS = [
 ];
 
 /**
- * Measures all sizes in alternation, each next to a plain pass over the same conversation, so that a busy
- * moment of the machine affects all of them.
- * @returns `{ before, mean, after, plain }`, milliseconds by size: lower quartiles except for the mean
+ * Measures all sizes in alternation, so that a busy moment of the machine affects all of them. Next to each
+ * measurement, times a plain pass over the same conversation.
+ * @returns `{ before, mean, after, plain }`. Each is a list of milliseconds, one per size. All except `mean`
+ * are lower quartiles.
  */
 export async function measureIdle(options, conversations, rounds) {
   const seats = conversations.map((conversation) => new Seat(conversation, options));

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 const child = fileURLToPath(new URL("memory-child.mjs", import.meta.url));
 
 /**
- * @returns `{ bytes, compactions }`, the heap at the end of each part of the run, measured in a separate
- * process
+ * Runs a conversation in a separate process.
+ * @returns `{ bytes, compactions }`. `bytes` has the heap size at the end of each part of the run.
  */
 export function measureMemory({ turns, parts, form }) {
   const { status, stdout, stderr } = spawnSync(

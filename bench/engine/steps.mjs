@@ -11,8 +11,8 @@ const KEPT_TURNS = 2;
 const OVERHEAD_TOKENS = 3_000;
 const TARGET_TOKENS = 160_000;
 /**
- * Factor and tokens that the engine adds to an estimated size: a padding of a third, then space for summary,
- * answer and a margin.
+ * Factor and tokens that the engine adds to an estimated size. The factor is a padding of a third. The tokens
+ * are space for the summary, the answer and a margin.
  */
 const DECISION_PADDING = 4 / 3;
 const WINDOW_RESERVE = 33_000 + 2_000;
@@ -65,8 +65,8 @@ const must = (turn, isDone) => {
 };
 
 /**
- * The measured steps. `prepare` is not timed, and runs again for each call of a step that `changes` its
- * input. The yardstick is linear and reads everything, so it shows the effect of a conversation that exceeds
+ * The measured steps. `prepare` is not timed. If a step `changes` its input, `prepare` runs again for each
+ * call. The yardstick is linear and reads everything. So it shows the effect of a conversation that exceeds
  * the machine's caches.
  */
 export const STEPS = [
@@ -151,7 +151,7 @@ export async function warmUp({ prepare, run, changes }, conversation) {
   }
 }
 
-/** Returns the minimum CPU milliseconds of a call, which is robust on a busy machine. */
+/** Returns the minimum CPU milliseconds of a call. The minimum is robust on a busy machine. */
 export async function leastMs({ prepare, run, changes }, conversation, samples) {
   let input = await prepare(conversation);
   consume(await run(input));

@@ -6,8 +6,8 @@ import { versionOf } from "./version.mjs";
 const QUARTER = 4;
 
 /**
- * Counts with gemini-cli's heuristic, from its description: 0.25 tokens per ASCII character, 1.5 per other
- * character, and a quarter of the length for very long texts.
+ * Counts with gemini-cli's heuristic, from its description. An ASCII character counts 0.25 tokens, and any
+ * other character 1.5 tokens. For very long texts, the count is a quarter of the length.
  */
 function countLikeGemini(text) {
   if (text.length > 100_000) return text.length / QUARTER;

@@ -66,7 +66,10 @@ function indexOf(entries) {
   return index;
 }
 
-/** The engine's defaults: clears down to 40,000 tokens, and no batch below 20,000. */
+/**
+ * The engine's defaults. It clears down to 40,000 tokens, and only in batches that save at least 20,000
+ * tokens.
+ */
 const BATCH = { targetTokens: 40_000, minimumSavingTokens: 20_000 };
 /** Clears all results except the newest three, like the other libraries. */
 const ALL = { targetTokens: 1, minimumSavingTokens: 1 };

@@ -49,8 +49,8 @@ export function readChunks(path) {
 }
 
 /**
- * Reads a file like a resume, as a reference: searches back to the line of the last boundary and parses only
- * the lines after it.
+ * Reads a file as a resume does, for reference. Searches backwards for the line of the last boundary, and
+ * parses only the lines after it.
  */
 export function readBackwards(path) {
   const file = openSync(path, "r");
@@ -62,8 +62,8 @@ export function readBackwards(path) {
     position -= size;
     const chunk = Buffer.allocUnsafe(size);
     readSync(file, chunk, 0, size, position);
-    // Overlaps the search with the old tail by the length of `BOUNDARY`, to find a boundary across two
-    // chunks.
+    // The search overlaps the old tail by the length of `BOUNDARY`, so that it finds a boundary that spans
+    // two chunks.
     tail = Buffer.concat([chunk, tail]);
     boundary = tail.subarray(0, size + BOUNDARY.length).lastIndexOf(BOUNDARY);
   }

@@ -10,21 +10,21 @@ export interface Encoding {
 
 export interface Passage {
   readonly text: string;
-  /** Weight of this passage: a part of the weight of its kind of text. */
+  /** Weight of this passage. The passages of a kind of text share the weight of that kind. */
   readonly weight: number;
   /** Number of tokens that begin within each character. */
   readonly starts: Uint8Array;
 }
 
 /**
- * Length of a passage: long enough to be typical of a text, short enough that its error shows which features
- * are wrong.
+ * Length of a passage. It is long enough to be typical of a text, and short enough that its error shows which
+ * features are wrong.
  */
 const PASSAGE = 1500;
 
 /**
- * Reads a corpus: one folder per kind, one text per file, and an optional weights.json with the weight of
- * each kind. The weights replace the sizes of the texts, because some kinds have more text than others.
+ * Reads a corpus. It has one folder per kind and one text per file. An optional weights.json has the weight
+ * of each kind. The weights replace the sizes of the texts, because some kinds have more text than others.
  */
 export function readCorpus(folder: string, encoding: Encoding): readonly Passage[] {
   const tokenizer = new Tokenizer(encoding as ConstructorParameters<typeof Tokenizer>[0]);

@@ -1,6 +1,6 @@
 /**
- * Lists the features of a text one by one with their positions, as the scanner sees them. This file mirrors
- * packages/core/src/measure/tokens/estimate/estimate.ts step by step. train.ts checks at the end that both
+ * Lists the features of a text and their positions, in the same way as the scanner. This file mirrors
+ * packages/core/src/measure/tokens/estimate/estimate.ts step by step. At the end, train.ts checks that both
  * agree.
  */
 import {
@@ -45,8 +45,8 @@ interface State {
 }
 
 /**
- * Reports the features of a text to the visitor. `afterSpace` is the factor for an emoji after a space, which
- * training learns first.
+ * Reports the features of a text to the visitor. `afterSpace` is the factor for an emoji after a space.
+ * Training learns this factor first.
  */
 export function visitFeatures(text: string, sets: Sets, visitor: Visitor, afterSpace = 1): void {
   const state: State = { at: 0, last: EDGE, secondLast: EDGE, noise: 0, known: 1 };

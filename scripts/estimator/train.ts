@@ -28,7 +28,10 @@ import { packSet, packWeights } from "./pack.ts";
 interface Plan {
   readonly name: string;
   readonly encoding: Encoding;
-  /** Numbers of words to select by their frequency in the corpus, and by their age in the vocabulary. */
+  /**
+   * Number of words to select by their frequency in the corpus. The two numbers below select words by their
+   * age in the vocabulary.
+   */
   readonly frequentWords: number;
   readonly earlyWords: number;
   readonly earlyCyrillic: number;
@@ -139,7 +142,10 @@ function cjkHashes(encoding: Encoding): Set<number> {
   return hashes;
 }
 
-/** Returns the initial value of each slot, and how many characters of text outweigh it. */
+/**
+ * Returns the initial value of each slot, and its weight: the number of characters of text that outweigh the
+ * value.
+ */
 function priors(plan: Plan): { value: Float64Array; weight: Float64Array } {
   const tokenizer = new Tokenizer(plan.encoding as ConstructorParameters<typeof Tokenizer>[0]);
   const alone = (point: number): number => tokenizer.count(String.fromCodePoint(point));
@@ -161,7 +167,7 @@ function priors(plan: Plan): { value: Float64Array; weight: Float64Array } {
   ] as const) {
     for (let point = from; point < to; point++) set(layout.symbolSlot(point), alone(point), 0.01);
   }
-  // Uses the vocabulary's value for emoji as final, because emoji are rare in any corpus and independent of
+  // The value from the vocabulary is final for emoji, because emoji are rare in any corpus and independent of
   // other text.
   for (let index = 0; index < layout.EMOJI_COUNT; index++) {
     set(layout.EMOJI_AT + index, alone(layout.EMOJI_FIRST + index), Number.MAX_SAFE_INTEGER);
@@ -209,13 +215,17 @@ function means(
   );
   // Does not adjust the weights for long runs, because passages contain too few of them.
   variances.fill(0, layout.LONG_RUN_AT);
-  // Does not adjust exact values: emoji, and digits if three of them are always one token.
+  // Does not adjust exact values. Emoji have exact values. Digits have them if three digits are always one
+  // token.
   variances.fill(0, layout.EMOJI_AT, layout.AFTER_SPACE_AT + 1);
   if (plan.name === "o200k") variances.fill(0, layout.DIGITS_AT, layout.DIGITS_AT + layout.DIGIT_GROUP + 1);
   return { weights, variances };
 }
 
-/** Runs a stochastic descent on the relative error of passages, drawn by weight from a fixed sequence. */
+/**
+ * Runs a stochastic descent on the relative error of passages. The passages are drawn from a fixed random
+ * sequence, in proportion to their weight.
+ */
 function refine(
   weights: Float64Array,
   variances: Float64Array,

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { parseSync } from "oxc-parser";
 
-/** A file with fewer lines and only one importer usually belongs in that importer. */
+/** If a file has fewer lines than this and only one importer, it usually belongs in that importer. */
 const SPLINTER_LINES = 40;
 const LONGEST_FILE_LINES = 500;
 /** Maximum number of files with the same name. */
@@ -23,7 +23,9 @@ export interface SourceFile {
 
 export type Graph = ReadonlyMap<string, SourceFile>;
 
-/** Returns every file of the packages under `root` that is not a test, by its path under `packages`. */
+/**
+ * Returns every file of the packages under `root` that is not a test. The key is the path under `packages`.
+ */
 export function readGraph(root: string): Graph {
   const packages = join(root, "packages");
   const names = readdirSync(packages)
@@ -60,7 +62,7 @@ export function requestsIn(path: string, text: string): readonly string[] {
   ];
 }
 
-/** Resolves an import to a relative file, or to the source of an entry of our packages. */
+/** Returns the file that an import refers to: a relative file, or the source of an entry of our packages. */
 export function targetOf(packages: string, from: string, request: string): string | undefined {
   if (request.startsWith(".")) return resolve(dirname(from), request);
   const [, name = "", entry = ""] = /^@longhaul\/([^/]+)(\/.+)?$/.exec(request) ?? [];

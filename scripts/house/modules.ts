@@ -1,7 +1,7 @@
-// Optional modules of the engine, for test runs without one of them.
+// Lists the optional modules of the engine. The list is for test runs in which one module is missing.
 import type { Plugin } from "vite";
 
-/** The file and the factory of an optional module, and words that identify tests about it. */
+/** An optional module: its file, the name of its factory, and a pattern that recognizes tests about it. */
 interface Module {
   readonly file: string;
   readonly maker: string;

@@ -1,6 +1,6 @@
-// Runs the whole test suite without one optional module. The factory of the module then creates a module that
-// attaches to nothing (see the plugin in modules.ts). Skips tests about the module: those in its folder, and
-// those that name it.
+// Runs the whole test suite without one optional module. A plugin in modules.ts replaces the factory of the
+// module, so that the new module attaches to nothing. Tests in the folder of the module, and tests that name
+// it, are skipped.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,5 +1,5 @@
-// Compares the facts of the Markdown pages with those of an earlier revision: numbers, code, commands and links. Facts may
-// move between pages, so a fact is missing only when no page has it now.
+// Compares the facts of the Markdown pages with the facts of an earlier revision. Facts are numbers, code,
+// commands and links. A fact may move to another page. It is missing only if no page has it now.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
@@ -31,8 +31,8 @@ export function compareDocuments(root: string, revision: string): Comparison {
 }
 
 /**
- * Returns the facts of a page, each with its kind in front. A link counts as the page that it leads to,
- * wherever the linking page is.
+ * Returns the facts of a page. Each fact starts with its kind. A link counts as the path of its target page,
+ * so that equal links on different pages are equal facts.
  */
 export function factsIn(page: string, text: string): readonly string[] {
   const blocks = [...text.matchAll(/^```[^\n]*\n([\s\S]*?)^```/gm)].flatMap(([, body = ""]) =>
@@ -62,8 +62,8 @@ function linkedPage(page: string, target: string): string {
 }
 
 /**
- * Returns the command in a line of a code block, without the comment after the command and without the
- * padding before the comment.
+ * Returns the command in a line of a code block. A comment after the command, and the padding before that
+ * comment, are removed.
  */
 const commandIn = (line: string): string =>
   line

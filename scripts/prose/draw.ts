@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * Returns `count` texts. Sorts all texts by a digest of the seed and the position, so it draws without
- * replacement and without a random generator.
+ * Returns `count` texts. It sorts all texts by a digest of the seed and the position, and returns the first
+ * ones. So no text is drawn twice, and no random generator is needed.
  */
 export function draw<T>(texts: readonly T[], count: number, seed: number): readonly T[] {
   const keyed = texts.map((text, at) => ({

@@ -8,8 +8,8 @@ import type { Text, Texts } from "./texts.ts";
 const OPENER = /^(?:What|Whoever|Whatever|Where|Those)\b/;
 
 /**
- * Maximum share of comment lines that open in such a way, because a wrapped sentence may continue with such a
- * word.
+ * Maximum share of comment lines that may open with such a word. It is not 0, because a wrapped sentence may
+ * continue with such a word.
  */
 export const MAX_OPENERS_SHARE = 0.03;
 
@@ -27,8 +27,8 @@ const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
 ];
 
 /**
- * Files with old wording: a page that quotes it, and sources that recognize such words in files or in what
- * people write.
+ * Files that may contain the old wording. The page quotes it. The sources recognize such words in files or in
+ * texts of people.
  */
 const QUOTES_OLD_WORDING: readonly string[] = [
   "docs/design/0011-prompts.md",

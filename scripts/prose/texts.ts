@@ -14,7 +14,10 @@ export interface Text {
 export interface Texts {
   /** Each comment as one text, with its line breaks. Adjacent line comments are one comment. */
   readonly comments: readonly Text[];
-  /** String literals and the fixed parts of templates in the sources of the packages, without tests. */
+  /**
+   * String literals, and the fixed parts of template strings. Only the sources of the packages count, without
+   * tests.
+   */
   readonly literals: readonly Text[];
   /** First arguments of `it`, `test` and `describe`. */
   readonly titles: readonly Text[];

@@ -21,7 +21,7 @@ const toolsIn = ({ tools }: Body): readonly unknown[] =>
 const isMain = (body: Body = {}): boolean => toolsIn(body).includes("Task");
 export const isSubagent = (body: Body = {}): boolean => toolsIn(body).length > 0 && !isMain(body);
 
-/** Scripts the answers of the main conversation, independent of the answers that its subagents get. */
+/** Scripts the answers of the main conversation. Answers for subagents are scripted separately. */
 export const main = (...turns: readonly Turn[]): readonly ScriptedTurn[] =>
   turns.map(
     (turn) =>
@@ -39,7 +39,10 @@ export const subagent = (...turns: readonly Turn[]): Behavior =>
     ),
   );
 
-/** Scripts the answers of several subagents: each gets `first`, and `then` after its tool result. */
+/**
+ * Scripts the answers of several subagents. Each subagent first gets `first`. After its tool result, it gets
+ * `then`.
+ */
 export const eachSubagent =
   (first: Turn, then: Turn): Behavior =>
   ({ body, messages }) => {

@@ -10,8 +10,8 @@ import { type AgentScene, agentScene, ran, toolOf } from "./agent-scene.case.ts"
 
 const page = "The tide table of the outer harbour, line by line. ".repeat(40);
 /**
- * Returns the uuids of entries. Skips informational lines, because the file has such a line after a
- * compaction that kept messages in place.
+ * Returns the uuids of entries, without informational lines. The file has such a line if a compaction kept
+ * messages in place.
  */
 const uuids = (entries: readonly Entry[]): readonly unknown[] =>
   entries.flatMap((entry) => ("subtype" in entry && entry.subtype === "informational" ? [] : [entry.uuid]));
@@ -103,7 +103,8 @@ class Played {
   }
 
   /**
-   * Returns the uuid of a prompt in the middle, possibly before a compaction. Empty if there are no prompts.
+   * Returns a list with the uuid of a prompt in the middle. The prompt may be before a compaction. Empty if
+   * there are no prompts.
    */
   async #middle(): Promise<readonly string[]> {
     const prompts = await this.agent.prompts();

@@ -39,7 +39,8 @@ interface Started {
 }
 
 /**
- * Creates an agent that has started a background agent, which waits at the gate before it answers `answer`.
+ * Creates an agent that has started a background agent. The background agent waits at the gate, and then
+ * answers `answer`.
  */
 async function started(scene: AgentScene): Promise<Started> {
   const gate = new Gate();

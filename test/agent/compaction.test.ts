@@ -44,8 +44,8 @@ describe("an agent whose window fills up", () => {
       windowTokens: WINDOW,
       behaviors: [summaries(), coder({ turns: 30, inventsPaths: true })],
     });
-    // The configured window is larger than the real one, so the provider refuses a request before the agent
-    // compacts.
+    // The configured window is larger than the real one. Therefore the provider refuses a request before the
+    // agent compacts.
     const agent = await scene.open({
       tools: () => [Read],
       maxOutputTokens: 2_000,

@@ -7,7 +7,7 @@ import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
 
 const uuids = (entries: readonly { readonly uuid?: string | undefined }[]) => entries.map(({ uuid }) => uuid);
 
-/** Puts a file where the folder should be, so that nobody can write there, not even root. */
+/** Puts a file in the place of the folder. Then nobody can write to the folder, not even root. */
 async function blocked(folder: string): Promise<() => Promise<void>> {
   await mkdir(dirname(folder), { recursive: true });
   await writeFile(folder, "");

@@ -6,8 +6,8 @@ import { ConversationBuilder } from "../support/builders.ts";
 import { type HostileWorld, program, type Step } from "./hostile-world.case.ts";
 
 /**
- * Rules of docs/security.md that stop an attempt. The rules from `safe-git` on stop it without a question to
- * the user.
+ * Rules of docs/security.md that stop an attempt. `safe-git` and all rules after it stop the attempt without
+ * a question to the user.
  */
 export type Rule =
   | "shell"
@@ -201,8 +201,8 @@ const inRepository = (world: HostileWorld, ...settings: readonly string[]): void
 };
 
 /**
- * Creates an attempt with a git setting that would run a program during a command that is allowed for the
- * session.
+ * Creates an attempt with a git command that the person has allowed for the session. A git setting would run
+ * a program during this command.
  */
 const gitRuns = (
   name: string,
@@ -253,7 +253,10 @@ function signed({ project, outside }: HostileWorld): void {
   });
 }
 
-/** Simulates a partial clone, in which git fetches the content of a file when it is needed. */
+/**
+ * Simulates a partial clone. In a partial clone, git fetches the content of a file only when it needs the
+ * content.
+ */
 function lacksAnObject({ project }: HostileWorld): void {
   const id = execFileSync("git", ["rev-parse", "HEAD:a.txt"], { cwd: project, encoding: "utf8" }).trim();
   rmSync(join(project, ".git", "objects", id.slice(0, 2), id.slice(2)));

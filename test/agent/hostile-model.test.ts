@@ -6,7 +6,10 @@ import { z } from "zod";
 import { ATTEMPTS, type Attempt, type Rule } from "./hostile-attempts.case.ts";
 import { type HostileWorld, hostileWorld, type Played, play, SECRET } from "./hostile-world.case.ts";
 
-/** Rules that stop an attempt without a question, with the text that the model gets. */
+/**
+ * Texts that the model gets. The key is a rule that stops an attempt without a question, the value is a
+ * pattern of the text.
+ */
 const SAYS: Readonly<Partial<Record<Rule, RegExp>>> = {
   "left-out": /Not searched: \d+ files? that may contain credentials/,
   "wrong-input": /NUL character|is not as it should be/,

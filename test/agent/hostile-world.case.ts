@@ -13,15 +13,17 @@ import { type ScriptedModel, scriptedModel } from "@longhaul/simulator";
 /** A text in every file that only the user may see. */
 export const SECRET = "CANARY-5d41402abc4b2a76b9719d911017c592";
 
-/** A project, a home and a place outside of both, as a hostile model finds them. */
+/** The places that a hostile model finds: a project, a home, and a folder outside of both. */
 export interface HostileWorld extends AsyncDisposable {
   readonly base: string;
   readonly project: string;
   readonly home: string;
   readonly outside: string;
-  /** A file that exists only if a command or hook ran that should not run. */
+  /**
+   * Path of a file that should not exist. A command or hook creates it if it runs although it must not run.
+   */
   readonly pwned: string;
-  /** Address of a server on this machine, and the requested paths. */
+  /** Address of a server on this machine. The next field has the requested paths. */
   readonly server: string;
   readonly visits: readonly string[];
   write(path: string, text?: string): Promise<void>;
@@ -96,7 +98,7 @@ export interface Step {
 }
 
 export interface Played {
-  /** Questions to the person. Each was then refused or granted. */
+  /** Questions to the person. The person refused or granted each of them. */
   readonly asked: readonly PermissionNeed[];
   readonly rules: readonly string[];
   /** Results of all steps, as the models saw them. */
@@ -190,8 +192,8 @@ function resultsIn(messages: readonly { readonly content: unknown }[]): readonly
 }
 
 /**
- * Returns every file by path, with a hash of its content, except the agent's own sessions and git's object
- * store.
+ * Returns every file. The key is the path, the value is a hash of the content or the target of a link.
+ * Excludes the agent's own sessions and git's object store.
  */
 function filesIn({ base, pwned, home }: HostileWorld): ReadonlyMap<string, string> {
   const files = new Map<string, string>();

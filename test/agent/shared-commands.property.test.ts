@@ -105,8 +105,8 @@ const command = fc
   .map(([program, words]) => [program, ...words].join(" "));
 
 /**
- * Runs the command and returns its output. The test searches this output for secrets instead of relying on
- * the permission rules.
+ * Runs the command and returns its output. The test does not rely on the permission rules, so it searches
+ * this output for secrets.
  */
 async function outputOf(text: string, world: HostileWorld): Promise<string> {
   const { command: run, environment } = safeGit(text) ?? { command: text, environment: {} };

@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 afterAll(() => simulator.close());
 
-/** Starts `longhaul chat` like a person, ready for the first prompt. */
+/** Starts `longhaul chat` like a person, and waits until it is ready for the first prompt. */
 async function chat(args: readonly string[] = [], options: Partial<PtyOptions> = {}): Promise<Pty> {
   const { env, ...others } = options;
   const pty = openPty({

@@ -48,8 +48,8 @@ export interface Pty {
 }
 
 /**
- * Additional waiting time. A timer may fire slightly early and the clocks of two processes differ, so a key
- * just before the limit would be dropped.
+ * Additional waiting time. Without it, a key just before the limit would be dropped, because a timer may fire
+ * slightly early and the clocks of two processes differ.
  */
 export const TIMER_SLACK_MS = 200;
 
@@ -144,8 +144,8 @@ export function startPty(file: string, args: readonly string[], options: PtyOpti
     bytes: screen.bytes,
     waitFor: screen.waitFor,
     allow: async () => {
-      // On a busy machine the question may ignore a key as too early, so the key is repeated until an option
-      // is selected.
+      // Repeats the key until an option is selected, because on a busy machine the question may ignore a key
+      // as too early.
       for (let tries = 0; tries < 10 && !/^> Yes$/m.test(screen.text()); tries++) {
         await sleep(EARLY_MS + TIMER_SLACK_MS);
         if (!/^> (?:Yes|No)/m.test(screen.text())) child.write(KEYS.down);

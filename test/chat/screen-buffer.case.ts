@@ -13,7 +13,7 @@ export interface ScreenBuffer {
   colorAt(row: number, column: number): string;
   /** Returns the distinct colors of the first visible row with this text. */
   rowColors(text: string): readonly string[];
-  /** Returns the position relative to the top left of the visible part, from 0. */
+  /** Returns the position of the cursor. Row 0 and column 0 are at the top left of the visible part. */
   cursor(): { readonly row: number; readonly column: number };
 }
 
@@ -25,7 +25,7 @@ function colorOf(cell: IBufferCell | undefined): string {
   return cell.isFgPalette() ? (NAMES[cell.getFgColor() % 8] ?? "other") : "other";
 }
 
-/** More than any test prints, so that nothing is lost. */
+/** Number of lines that the terminal keeps. It is more than any test prints, so that nothing is lost. */
 const SCROLLBACK_LINES = 100_000;
 
 export function openScreenBuffer(cols: number, rows: number): ScreenBuffer {

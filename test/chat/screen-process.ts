@@ -1,6 +1,6 @@
 /**
- * A separate process that only shows a screen, for tests that type in a pseudo-terminal. The process prints
- * its events. Some typed texts are commands.
+ * A separate process that only shows a screen and prints its events. Tests type into it in a pseudo-terminal.
+ * Some typed texts are commands.
  */
 import { openScreen } from "../../packages/longhaul/src/chat/screen/open-screen.ts";
 import type { Choice } from "../../packages/longhaul/src/chat/screen/screen.ts";

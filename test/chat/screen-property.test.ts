@@ -71,8 +71,8 @@ const shown = (line: string): string =>
   squeezed(line.replaceAll("\u001b[2J", "").replaceAll("\u001b[31m", ""));
 
 /**
- * Returns the number of rows that the live lines need at this width. In a terminal with fewer rows, some live
- * rows would move above the screen and could no longer be removed.
+ * Returns the number of rows that the live lines need at this width. If a terminal has fewer rows, some live
+ * rows move above the screen and can no longer be removed.
  */
 function rowsWhenFolded(bytes: string, cols: number): number {
   const last = bytes.slice(bytes.lastIndexOf("\u001b[?7l"), bytes.lastIndexOf("\u001b[?7h"));

@@ -4,13 +4,16 @@ import type { GuideStep } from "../../packages/longhaul/src/chat/chat-setup.ts";
 import { openTour, type Tour, type TourOptions } from "../../packages/longhaul/src/chat/tour/tour.ts";
 import type { TourReport } from "../../packages/longhaul/src/chat/tour/tour-report.ts";
 
-/** A tour without a terminal, like a chat without a person. */
+/** Result of a tour that ran without a terminal. The inputs of the guide were sent directly to the agent. */
 export interface Driven {
   readonly tour: Tour;
   readonly agent: Agent;
   readonly steps: readonly GuideStep[];
   readonly events: readonly AgentEvent[];
-  /** The last answer of the model to each input. Empty for commands. */
+  /**
+   * Answers of the model. The key is an input, the value is the last answer to it. The value is empty for
+   * commands.
+   */
   readonly answers: ReadonlyMap<string, string>;
   readonly report: TourReport;
   close(): Promise<void>;

@@ -20,7 +20,10 @@ const isLong = process.env.LONGHAUL_LONG_RUN === "1";
 /** Time limit of a tour test. The tour is made for watching, so it takes time. */
 const TOUR_LIMIT_MS = 180_000;
 
-/** Returns true if the input line offers this text, which it does only while nothing is running. */
+/**
+ * Returns true if the input line offers this text. The input line offers a text only while nothing is
+ * running.
+ */
 const offers =
   (input: string) =>
   (screen: string): boolean =>

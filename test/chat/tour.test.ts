@@ -13,7 +13,10 @@ import {
 import { type Driven, driveTour } from "./tour-drive.case.ts";
 
 const SEED = 7;
-/** Number of turns, enough for some compactions of each kind. A long test run plays the full length. */
+/**
+ * Number of turns. 120 turns are enough for some compactions of each kind. A long test run plays the full
+ * length.
+ */
 const TURNS = process.env.LONGHAUL_LONG_RUN === "1" ? 300 : 120;
 
 let driven: Driven;
@@ -39,8 +42,8 @@ const eventNames = (events: readonly AgentEvent[]): readonly string[] =>
   });
 
 /**
- * Returns the name of each kind of event once, in the order of its first occurrence. Skips updates of notes,
- * because they run in parallel and their time does not depend on the seed.
+ * Returns the name of each kind of event once, in the order of its first occurrence. Skips updates of notes.
+ * They run in parallel, so their time does not depend on the seed.
  */
 const storyOf = (events: readonly AgentEvent[]): readonly string[] => [
   ...new Set(eventNames(events).filter((name) => name !== "notes-updated")),

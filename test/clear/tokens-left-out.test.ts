@@ -12,8 +12,8 @@ import { ConversationBuilder, thinking, toolResult, toolUse } from "../support/b
 const MODEL = { features: { keepsEarlierThinking: true } } as SimulatedModel;
 
 /**
- * Counts one token per character. The provider's text for a cleared result counts with the length of our own
- * text.
+ * Counts one token per character. In a cleared result, our own text replaces the provider's text before the
+ * count.
  */
 const tokensOf = (block: ContentBlock): number =>
   JSON.stringify(block).replace(CLEARED_RESULT, CLEARED_RESULT_TEXT).length;
@@ -82,8 +82,8 @@ describe("tokens that the context edits of a request remove", () => {
         const messages = messagesOf(entries);
         const before = { messages, tokens: measure(messages) };
         const { tokens, applied } = applyEdits(before, edits, MODEL, measure);
-        // The provider clears thinking first, so the tokens of this thinking no longer count toward the
-        // trigger for clearing results.
+        // The provider clears thinking first. After that, the tokens of this thinking no longer count toward
+        // the trigger for clearing results.
         const [first] = applied;
         const cleared = first?.type === "clear_thinking_20251015" ? first.cleared_input_tokens : 0;
         const prompt = { countedTokens: before.tokens - cleared, statedTokens: 0, tokensOf };
@@ -106,8 +106,8 @@ describe("tokens that the context edits of a request remove", () => {
     expect(leftOut(0)).toBe(1_000 - CLEARED_RESULT_TEXT.length);
     expect(leftOut(1_200)).toBe(leftOut(0));
     expect(leftOut(1_300)).toBe(0);
-    // An error states the size of the prompt. The stated size equals our count of the whole prompt, our count
-    // after clearing, or neither.
+    // An error states the size of the prompt. The first stated size is near our count of the whole prompt.
+    // The second is near our count after clearing. The third is near neither.
     expect([7_900, 7_100, 9_000].map((stated) => leftOut(1_200, stated))).toEqual([
       0,
       leftOut(0),

@@ -36,7 +36,7 @@ export function arbitraryWork(options: { readonly damaged?: boolean } = {}): fc.
   return fc.tuple(arbitraryEntries(options), tools, sizes).map(([entries, names, lengths]) => {
     let calls = 0;
     let answers = 0;
-    // Maps each entry only once, so that an entry that is in the list twice stays one object.
+    // Maps each entry only once. If an entry is in the list twice, it stays one object.
     const seen = new Map<Entry, Entry>();
     const varied = (block: ContentBlock): ContentBlock => {
       if (block?.type === "tool_use")

@@ -207,7 +207,8 @@ describe("compact --in-place writes the whole compaction or nothing", () => {
     async () => {
       const path = write("full.jsonl", long);
       const blocks = Math.floor(Buffer.byteLength(long) / 1024) + 2;
-      // A limit on file size makes a write fail in the middle, like a full disk, and needs no privileges.
+      // A limit on file size makes a write fail in the middle, like a full disk. Setting the limit needs no
+      // privileges.
       const command = `ulimit -f ${blocks}; exec "$0" --import "$1" "$2" compact "$3" --in-place`;
       const survive = "data:text/javascript,process.on('SIGXFSZ', () => {})";
       const result = spawnSync("bash", ["-c", command, process.execPath, survive, CLI_MAIN, path], {

@@ -9,7 +9,9 @@ import { type CliRun, runCli } from "../support/cli.ts";
 
 const MODEL = "claude-sonnet-5-5";
 const UP_TO_TITLES = [...SECTION_NAMES.slice(0, 7), "Work Completed", "Context for Continuing Work"];
-/** The fork is unavailable, because a session file has no cached prefix that a call could share. */
+/**
+ * The fork is unavailable for a session file, because there is no cached prefix that the call could share.
+ */
 const NO_FORK = { step: "fork", outcome: "unavailable", reason: "no-shared-prefix", cuts: 0 };
 let home: string;
 let text: string;

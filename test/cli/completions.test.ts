@@ -40,7 +40,7 @@ function outputOf(shell: string, ...args: readonly string[]): readonly string[] 
   return stdout.split("\n").filter((line) => line !== "");
 }
 
-/** Words before the cursor, and the candidates that complete the last word. */
+/** Pairs of words before the cursor and the candidates that complete the last word. */
 const CASES: readonly (readonly [words: readonly string[], candidates: readonly string[]])[] = [
   [["led"], ["ledger"]],
   [["co"], ["compact", "completions"]],

@@ -30,7 +30,10 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["chat", "-p", "hello", "--resume", "FILE"],
 ];
 
-/** Returns every file and folder inside a folder, with its modification time and the content of each file. */
+/**
+ * Returns every file and folder inside a folder. Each has its modification time, and each file also has its
+ * content.
+ */
 function stateOf(folder: string): readonly unknown[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .sort()
@@ -41,7 +44,7 @@ function stateOf(folder: string): readonly unknown[] {
     });
 }
 
-// No server listens at this address, so a command that called a model would fail with another error.
+// No server listens at this address. If a command called a model, it would fail with another error.
 const env = { ANTHROPIC_API_KEY: "any", ANTHROPIC_BASE_URL: "http://127.0.0.1:9" };
 const samples = FOREIGN_FILES.filter(({ file }) =>
   /^(?:gemini|qwen)\.jsonl$|^opencode\.db$|^cline/.test(file),

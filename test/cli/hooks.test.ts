@@ -185,8 +185,8 @@ describe.skipIf(!isPosix)("an interrupt while a hook runs", () => {
   );
 
   /**
-   * Returns true if a process runs. The list also has ended processes whose exit code was not read yet,
-   * marked Z.
+   * Returns true if a process runs. The list also contains ended processes whose exit code was not read yet.
+   * They are marked Z and do not count.
    */
   function isAlive(pid: string): boolean {
     const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", pid], { encoding: "utf8" });

@@ -34,12 +34,12 @@ async function expectAgreement(path: string): Promise<boolean> {
   if (preview === undefined) return false;
   expectBefore(preview, before);
   if (!preview.saving.pays) {
-    // `compact` would refuse a compaction that does not pay, so `inspect` does not offer it.
+    // `inspect` does not offer a compaction that does not pay, because `compact` would refuse it.
     expect(JSON.stringify(before.cost?.options ?? [])).not.toContain('"compact"');
     return false;
   }
   const compacted = await reported((it) => compact(path, { json, inPlace: true, hooks: false }, it));
-  // A preview works like --force, so it also succeeds where the command without --force refuses.
+  // A preview works like --force. It succeeds even if the command without --force refuses.
   if (compacted === undefined) return false;
   expectPrices(preview, before);
   for (const name of ["before", "window", "notInFile", "summarized", "kept", "cost"])

@@ -127,7 +127,7 @@ describe("longhaul compact with --from or --up-to", () => {
     expect(isUntouched()).toBe(true);
   });
 
-  /** One hexadecimal digit is a prefix of many among hundreds of uuids. */
+  /** Returns one hexadecimal digit. Among hundreds of uuids, many start with the same digit. */
   const sharedBeginning = (): string => promptAt(0).slice(0, 1);
 
   it("compact refuses --from and --up-to for messages that an earlier compaction summarized", async () => {

@@ -67,7 +67,7 @@ function longerBlock(block: ContentBlock, filler: string): ContentBlock {
 }
 
 /**
- * Returns the session with longer texts, and with the usage that a provider would have reported for these
+ * Returns the session with longer texts. Its usage is the usage that a provider would have reported for these
  * texts.
  */
 export function inflated(lines: readonly Entry[], perToken: number, besides: number): readonly Entry[] {

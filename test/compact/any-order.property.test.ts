@@ -94,8 +94,8 @@ class Life {
   }
 
   /**
-   * Collapses several spans in one batch. Checks that a second commit of the same spans changes nothing, and
-   * that expanding the spans restores the original entries.
+   * Collapses several spans in one batch. Checks that a second commit of the same spans changes nothing. Also
+   * checks that expanding the spans restores the original entries.
    */
   #collapse({ spans, effectiveTokens }: Extract<Step, { kind: "collapse" }>): void {
     const before = this.entries;
@@ -201,9 +201,9 @@ function expectWhole(plan: CompactionPlan): void {
 }
 
 /**
- * Checks that kept messages are the same objects, unless their thinking had to be removed. Does not compare
- * shortened messages and markers, because the transcript has their originals. The summary at the start is
- * always rewritten.
+ * Checks that kept messages are the same objects. A message may differ only if its thinking had to be
+ * removed. Shortened messages and markers are not compared, because the transcript has their originals. The
+ * summary at the start is always rewritten.
  */
 function expectKept(plan: CompactionPlan, { kept, keptPlace }: Compaction, bindsThinking: boolean): void {
   const [opening] = plan.entries.filter((entry) => isEntry(entry) && !isCompactBoundary(entry));
@@ -219,9 +219,9 @@ function expectKept(plan: CompactionPlan, { kept, keptPlace }: Compaction, binds
 }
 
 /**
- * Checks that a marker or a span names every removed message with an id, and that the count of original
- * messages does not drop. A message that is only partly in a span counts twice until the span is expanded.
- * `joined` is the allowed number of such messages.
+ * Checks that each removed message with an id is named by a marker or a span. Also checks that the count of
+ * original messages does not drop. A message that is only partly in a span counts twice until the span is
+ * expanded. `joined` is the allowed number of such messages.
  */
 function expectAccountedFor(before: readonly Entry[], after: readonly Entry[], joined = 0): void {
   const named = new Set(after.filter(isEntry).flatMap((entry) => [entry.uuid, ...standInUuids(entry)]));

@@ -224,8 +224,8 @@ describe("unseen results that do not fit next to the summary", () => {
         const limits = { roomTokens: 0, mostTokens, isLastResort: true, isRecorded: true };
         const cut = shortenResults(c.entries, { ...limits, tokens, countTokens, tokenRatio });
         const [{ keptTokens } = { keptTokens: 0 }] = cut.shortened;
-        // If no tokens are left, a cut cannot help and the result keeps its minimum. Otherwise the result
-        // must fit without its image.
+        // If `mostTokens` is 0, a cut cannot help, so the result keeps its minimum. Otherwise the result must
+        // fit without its image.
         const [least, most] = mostTokens === 0 ? [2_000, 2_100] : [200, mostTokens];
         expect(keptTokens).toBeGreaterThanOrEqual(least);
         expect(keptTokens).toBeLessThanOrEqual(most);
@@ -422,8 +422,8 @@ describe("unseen results that do not fit next to the summary", () => {
         const cut = results.map((_, at) => shortened.some(({ toolUseId }) => toolUseId === `new-${at}`));
         for (const [at, size] of sizes.entries()) {
           if (cut[at] !== true) expect(size).toBe(tokensIn(words(results[at] ?? 0, at)));
-          // Counts tokens like the plan: without reported figures, a compaction after an overflow expects
-          // 1.25 tokens per estimated token.
+          // Counts tokens like the plan. If there are no reported figures, a compaction after an overflow
+          // expects 1.25 tokens per estimated token.
           if (cut[at] === true && targetTokens === TARGET)
             expect(size * plan.tokenRatio).toBeGreaterThanOrEqual(2_000);
         }

@@ -1,4 +1,7 @@
-/** Base64 of random bytes: bare, wrapped at 76, URL-safe, and as data URLs within JSON. */
+/**
+ * Base64 of random bytes in four forms: on one line, wrapped at 76 characters, URL-safe, and as data URLs
+ * within JSON.
+ */
 import { type Choices, choices, grow } from "./random.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

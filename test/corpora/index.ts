@@ -30,12 +30,16 @@ export type KindName =
   | "mix";
 
 /**
- * Characters of each text: enough that single sentences do not matter, few enough to count exactly in a test.
+ * Number of characters of each text. It is large enough that single sentences do not matter, and small enough
+ * to count the tokens exactly in a test.
  */
 const LENGTH = 60_000;
 const MIX_LENGTH = 200_000;
 
-/** Generators for each kind. Each returns at least `length` characters, different for each seed. */
+/**
+ * Generators for each kind of text. Each generator returns at least `length` characters. Different seeds
+ * return different texts.
+ */
 export const GENERATORS: Readonly<Record<KindName, (length: number, seed?: number) => string>> = {
   english: englishProse,
   typescript: typescriptCorpus,

@@ -1,4 +1,4 @@
-/** Seeded choices, so that every corpus is the same text on every machine. */
+/** Choices that depend only on a seed, so that every corpus is the same text on every machine. */
 export interface Choices {
   below(limit: number): number;
   between(low: number, high: number): number;

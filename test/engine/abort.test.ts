@@ -132,7 +132,7 @@ async function makeFull(loop: AgentLoop): Promise<void> {
 }
 
 /**
- * Returns the request without a compaction. It passes the name of a caller for which the engine never
+ * Returns the request without a compaction. The call passes a caller name for which the engine never
  * compacts.
  */
 async function untouched(loop: AgentLoop): Promise<string> {

@@ -24,7 +24,7 @@ export interface LoopOptions {
   readonly model?: Model;
   readonly form?: Form;
   readonly seed?: number;
-  /** Conversation of a resumed session, which ends before a message of the person. */
+  /** Conversation of a resumed session. The next message has to come from the person. */
   readonly resumed?: readonly Message[];
   /** Size of a typical tool result. */
   readonly resultTokens?: number;
@@ -123,7 +123,9 @@ export class AgentLoop {
     for (let turn = 0; turn < turns; turn++) await this.turn();
   }
 
-  /** Makes one model call with everything around it, and adds the results of its tools. */
+  /**
+   * Makes one model call, including the engine calls before and after it. Then adds the results of its tools.
+   */
   async turn(): Promise<ModelReply> {
     const { simulator, turnMs = DEFAULT_TURN_MS } = this.#options;
     simulator.clock.advance(turnMs);

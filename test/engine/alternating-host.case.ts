@@ -29,12 +29,15 @@ export type HostStep = Use &
     | { readonly kind: "snip"; readonly keepLastTurns: number }
   );
 
-/** Tokens that the provider counts per estimated token, and tokens of the system prompt. */
+/**
+ * Number of tokens that the provider counts per estimated token. The next number is the size of the system
+ * prompt.
+ */
 const TRUE_RATIO = 1.2;
 const SYSTEM_TOKENS = 500;
 /**
- * Allowed error of the engine's estimate: a share of the true size, a share of the largest size so far, and a
- * constant.
+ * Allowed error of the engine's estimate. It is the sum of a share of the true size, a share of the largest
+ * size so far, and a constant.
  */
 const ESTIMATE_ERROR = { share: 0.34, shareOfLargest: 0.1, tokens: 700 };
 
@@ -49,7 +52,10 @@ const REWRITES: readonly string[] = [
 
 type Counts = ReadonlyMap<string, number>;
 
-/** Each message has a unique tag, so that a request shows how often it contains each message. */
+/**
+ * Counts how often the messages contain each tag. Each message has a unique tag, so the counts show how often
+ * a request contains each message.
+ */
 export function tagsIn(messages: readonly unknown[]): Counts {
   const counts = new Map<string, number>();
   for (const [tag] of JSON.stringify(messages).matchAll(/tag\d+e/g))
@@ -57,7 +63,7 @@ export function tagsIn(messages: readonly unknown[]): Counts {
   return counts;
 }
 
-/** A host with its own list of all messages, and the last list that it got from the engine. */
+/** A host with two lists: its own list of all messages, and the last list that it got from the engine. */
 export class AlternatingHost {
   readonly compactor: Compactor;
   readonly lists: Record<ListName, ApiMessage[]>;
@@ -134,8 +140,8 @@ export class AlternatingHost {
     this.#check(turn, { before, fresh, isRewritten, step });
     const isChanged = isRewritten || step.kind === "retract" || step.kind === "edit";
     if (!isChanged && written > 0) expect(this.lines.length - written).toBe(fresh.length);
-    // Only a step in which the host changes its messages may write an id again, because such a change can
-    // move lines.
+    // An id may be written again only if the host changed its messages in this step, because such a change
+    // can move lines.
     if (step.kind !== "retract" && step.kind !== "edit") {
       const ids = new Set(this.lines.slice(0, written).map(({ uuid }) => uuid));
       expect(this.lines.slice(written).filter(({ uuid }) => ids.has(uuid))).toEqual([]);
@@ -143,8 +149,8 @@ export class AlternatingHost {
   }
 
   /**
-   * Adopts the messages of the engine as the host's second list. If one list starts with the other, nothing
-   * was rewritten and the host has only one list.
+   * Adopts the messages of the engine as the host's second list. If one list is the beginning of the other,
+   * nothing was rewritten. In that case the host has only one list.
    */
   #adopt(messages: readonly ApiMessage[]): void {
     const { own } = this.lists;
@@ -292,8 +298,8 @@ const copied = (list: ApiMessage[], copying: Copying): ApiMessage[] => {
 const isResult = ({ type }: ContentBlock): boolean => type === "tool_result";
 
 /**
- * Turns all strings into blocks. Splits results and texts into separate messages, or merges neighbors of one
- * role.
+ * Turns all strings into blocks. Depending on `cut`, splits results and texts into separate messages, or
+ * merges neighbors of one role.
  */
 function converted(list: ApiMessage[], cut: Cut): ApiMessage[] {
   if (cut === "as is") return list;

@@ -112,8 +112,9 @@ describe("a host that alternates between its own list and the returned list", ()
         async (steps, cut, collapses) => {
           const host = new AlternatingHost({ collapses, cut });
           for (const next of steps) {
-            // Skips removals. A merged list would have an earlier message and the newest one in one message.
-            // In a split list, the engine's note for a missing result would count as a message of the host.
+            // Skips removals, for two reasons. A merged list would have an earlier message and the newest one
+            // in one message. In a split list, the engine's note for a missing result would count as a
+            // message of the host.
             if (next.kind === "retract") continue;
             await host.take("other" in next && next.other === "no reply" ? { ...next, other: "same" } : next);
           }

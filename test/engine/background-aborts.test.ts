@@ -74,7 +74,7 @@ const turnOf = (loop: AgentLoop, signal?: AbortSignal): Promise<Turn> =>
   loop.compactor.before(loop.conversation.messages, { caller: "main", signal });
 
 /**
- * Returns the request without a compaction. It passes the name of a caller for which the engine never
+ * Returns the request without a compaction. The call passes a caller name for which the engine never
  * compacts.
  */
 async function untouched(loop: AgentLoop): Promise<string> {

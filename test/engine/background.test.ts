@@ -75,8 +75,8 @@ describe.each<Form>(["messages", "entries"])(
       expect(await workUntil(loop, () => compactions(loop) === 3)).toBe(true);
       const ended = loop.eventsOf("background-ended").map(({ outcome }) => outcome);
       expect(new Set(ended)).toEqual(new Set(["ready"]));
-      // No turn waited for a background summary, even if the summary was being refreshed when the window was
-      // full.
+      // No turn waited for a background summary. This also applies if the summary was being refreshed when
+      // the window was full.
       expect(summaries.asked).toBeGreaterThanOrEqual(ended.length);
       // Only turns move the clock, so a turn that waited would have blocked forever.
       expect(loop.eventsOf("compacted").map(({ durationMs }) => durationMs)).toEqual([0, 0, 0]);

@@ -35,8 +35,8 @@ const chainOf = (loop: AgentLoop): readonly string[] =>
   describeAttempts(loop.eventsOf("compacted")[0]?.attempts);
 
 /**
- * Checks that the conversation is shorter and valid, and that the loop can continue, whatever wrote the
- * summary.
+ * Checks that the conversation is shorter and valid, and that the loop can continue. This must be true for
+ * any writer of the summary.
  */
 async function expectToGoOn(loop: AgentLoop): Promise<void> {
   await loop.run(5);

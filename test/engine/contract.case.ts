@@ -88,7 +88,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
     expect(brokenRules(turn.request)).toEqual([]);
   });
 
-  it("the engine compacts at the threshold after the transcript has every message", async () => {
+  it("the engine compacts at the threshold, and the transcript still contains every message", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     const main = host({ transcript: await openTranscript(path) });
     let messages: readonly Message[] = [...rounds(22), NEXT];

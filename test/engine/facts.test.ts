@@ -32,8 +32,8 @@ const ALL = Object.keys(WRITERS).flatMap((writer) =>
   ),
 );
 /**
- * All twelve runs take half a minute. An ordinary test run has all runs with the worst summaries, and one run
- * for each other type.
+ * All twelve runs take half a minute. An ordinary test run includes all runs with the worst summaries. It
+ * includes one run for each other type.
  */
 const COURSES =
   process.env.LONGHAUL_LONG_RUN === "1"
@@ -101,14 +101,14 @@ describe.each(COURSES)(
       const course: Course = { form, background: background === "on", path, wishes, seed: 1 };
       await work(course, 7);
       const { conversation } = await resumeSession(path);
-      // A host that keeps plain messages has no ledger after a resume, so the quotation of the rules must be
-      // enough.
+      // After a resume, a host that keeps plain messages has no ledger. For such a host, the quotation of the
+      // rules must be enough.
       const resumed = form === "messages" ? structuredClone(flatten(conversation)) : conversation;
       await work({ ...course, seed: 100, resumed }, 4);
       expect(wishes.faults).toEqual([]);
       expect(wishes.ledgers.length).toBeGreaterThan(10);
       // The summaries of the writer "good" state the rules, so the compaction adds no quotation of the rules.
-      // A host that resumes from plain messages therefore cannot know the statuses of the rules.
+      // If a host then resumes from plain messages, it cannot know the statuses of the rules.
       const isTold = form === "entries" || writer !== "good";
       if (isTold) expect(wishes.statusesAtTheEnd()).toEqual(STATUSES_AT_THE_END);
       const { entries } = await loadSession(path);

@@ -67,8 +67,8 @@ export function armFaults(simulator: Simulator, windowTokens: number, share: num
   simulator.fail(tooLong(Math.round(windowTokens * 1.1), windowTokens), {
     times: Number.POSITIVE_INFINITY,
     when: (call) => {
-      // An overflow is realistic only for a long request, and not twice in a row, because the request of a
-      // recovery fits.
+      // Two overflows in a row are not realistic, because the request of a recovery fits. An overflow of a
+      // short request is not realistic either.
       if (call.endpoint !== "messages" || call.index - last < CALLS_BETWEEN_OVERFLOWS) return false;
       if (random.between(1, PROBABILITY_STEPS) > probability * PROBABILITY_STEPS) return false;
       const characters = JSON.stringify(call.body?.messages ?? "").length;

@@ -27,8 +27,8 @@ describe.each<Form>(["messages", "entries"])("memory use for a host that keeps %
     });
     do await loop.run(10);
     while (loop.eventsOf("compacted").length < 3 && loop.turns < 150);
-    // Runs two more turns, because the engine keeps the list from before a compaction until a turn shows
-    // which list the host uses.
+    // Runs two more turns. Until a turn shows which list the host uses, the engine keeps the list from before
+    // a compaction.
     await loop.run(2);
     loop.lastTurn = undefined;
     collectGarbage();

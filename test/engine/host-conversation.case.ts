@@ -3,7 +3,8 @@ import type { EntryLink } from "@longhaul/core/messages";
 import { contentBlocks } from "../../packages/core/src/messages/message.ts";
 
 /**
- * `with reminders`: the newest message has a reminder, which the host removes when a newer message arrives.
+ * With `messages with reminders`, the newest message has a reminder. When a newer message arrives, the host
+ * removes the reminder.
  */
 export type Form = "messages" | "entries" | "messages with reminders";
 

@@ -22,8 +22,8 @@ describe.concurrent.each(ROUNDS)("processes that are killed around a background 
     async () => {
       const session = await open({ headroom: "background", seed });
       const chance = createRandom(seed);
-      // Runs at most one more turn before the kill, because more turns could fill the window and then no turn
-      // waits for the summary.
+      // Runs at most one more turn before the kill. More turns could fill the window, and then no turn would
+      // wait for the summary.
       await killAt(session, whileSilent(isSummaryCall, chance.between(0, 1)));
       expect(times(session, "background-started")).toBe(1);
       expect(times(session, "compaction-started")).toBe(0);

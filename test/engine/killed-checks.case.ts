@@ -23,8 +23,8 @@ export interface Ledger {
   /** Words of the person in the written lines. */
   readonly words: ReadonlySet<string>;
   /**
-   * Last message that the notes covered when a compaction was written, by the uuid of the compaction's
-   * boundary.
+   * Coverage of the notes when a compaction was written. The key is the uuid of the compaction's boundary,
+   * the value is the last covered message.
    */
   readonly covered: ReadonlyMap<string, string | undefined>;
   /** Number of lines that a kill interrupted. */
@@ -59,8 +59,8 @@ function damageIn({ damage }: Session, { tornLines }: Ledger): readonly string[]
 }
 
 /**
- * Returns the missing lines. Each written line must be in the file, and in the conversation too if it follows
- * the last compaction.
+ * Returns the missing lines. Each written line must be in the file. If a written message follows the last
+ * compaction, it must also be in the conversation.
  */
 function missingLines({ entries, conversation, boundaries }: Session, { uuids }: Ledger): readonly string[] {
   const inFile = new Set(uuidsOf(entries));
@@ -96,8 +96,8 @@ function withWhatTheyStandFor(
 }
 
 /**
- * Returns the words of the person that are neither in the context nor in the transcript that the context
- * refers to.
+ * Returns the words of the person that are lost. A word is lost if it is neither in the context nor in the
+ * transcript that the context refers to.
  */
 export function missingWords(
   context: string,
@@ -113,7 +113,10 @@ export function missingWords(
     .map((word) => `${word} is lost`);
 }
 
-/** Returns the messages that notes did not cover and that are missing after a compaction from these notes. */
+/**
+ * Returns the messages that a compaction from notes lost. It must keep all messages that the notes do not
+ * cover.
+ */
 function notKept({ entries, boundaries }: Session, index: number, { covered }: Ledger): readonly string[] {
   const boundary = entries[index];
   if (boundary === undefined || !isCompactBoundary(boundary)) return [];
@@ -142,7 +145,10 @@ function factsIn(entries: readonly Entry[]): ReadonlySet<string> {
   return facts;
 }
 
-/** Checks that the notes are absent, or complete with every heading and the comment about their coverage. */
+/**
+ * Checks the notes. They may be absent. Otherwise they must be complete, with every heading and the comment
+ * about their coverage.
+ */
 function faultsInNotes(path: string): readonly string[] {
   if (!existsSync(path)) return [];
   const text = readFileSync(path, "utf8");

@@ -95,7 +95,7 @@ export function onFile(name: RegExp, skip = 0): Moment {
   };
 }
 
-/** Returns a moment some milliseconds after an event. `skip` events of the same type pass first. */
+/** Returns a moment some milliseconds after an event. The first `skip` events of this type do not count. */
 export function afterEvent(event: CompactorEvent["type"], milliseconds: number, skip = 0): Moment {
   return {
     name: `${milliseconds} ms after ${event} ${skip}`,
@@ -107,7 +107,7 @@ export function afterEvent(event: CompactorEvent["type"], milliseconds: number, 
   };
 }
 
-/** Returns an exact moment: the process stops itself before, in or after a write to the session. */
+/** Returns an exact moment. The process stops itself before, during or after a write to the session. */
 export function atWrite(
   at: Hold["at"],
   kind: Hold["kind"],

@@ -4,8 +4,8 @@ import {
   openAppendFile,
 } from "../../packages/sessions/src/transcript/writer.ts";
 /**
- * A separate process in which an agent works on a session in files, for tests that kill it. Its one argument
- * contains its orders. It resumes an existing session, and reports with unbuffered writes.
+ * A separate process in which an agent works on a session in files. Tests kill this process. Its one argument
+ * contains its orders. If the session exists, it resumes the session. It reports with unbuffered writes.
  */
 
 import { existsSync, readFileSync, statSync, writeSync } from "node:fs";

@@ -19,7 +19,7 @@ export interface Orders {
   readonly startMs: number;
   /** Point at which the process stops, reports that, and waits to be killed. */
   readonly hold?: Hold;
-  /** When the process ends by itself: `moreTurns` turns after `rewrites` compactions or commits. */
+  /** The process ends by itself after `rewrites` compactions or commits, and `moreTurns` further turns. */
   readonly until: { readonly rewrites: number; readonly moreTurns: number };
 }
 
@@ -27,7 +27,10 @@ export interface Orders {
 export type Headroom = "summaries" | "background" | "notes" | "built-in-notes" | "collapse";
 
 export interface Hold {
-  /** `torn`: in the middle of the write, with this share of its bytes in the file. */
+  /**
+   * The process stops before, during or after the write. With `torn`, it stops during the write, and only a
+   * share of the bytes is in the file.
+   */
   readonly at: "before" | "torn" | "after";
   readonly kind: LineKind;
   /** Share of the bytes that are written, from 0 to 1. */

@@ -14,8 +14,8 @@ export const KILLS_TIMEOUT = { timeout: 240_000 };
 const MODELS = ["claude-haiku-4-5", "claude-opus-5-5"] as const;
 
 /**
- * Returns the share of a write that reaches the file. It is random, but in the first round only the end of
- * the last line is missing.
+ * Returns the share of a write that reaches the file. In the first round, only the end of the last line is
+ * missing. In later rounds, the share is random.
  */
 export const tornShare = (seed: number, chance: Random): number =>
   seed === 1 ? 0.9999 : chance.between(1, 9_999) / 10_000;

@@ -32,7 +32,7 @@ export interface LongRunOptions {
    * rewrite.
    */
   readonly lookEvery?: number;
-  /** Mechanism that frees tokens: notes, or collapsed spans instead of auto-compact. */
+  /** Mechanism that frees tokens. It is notes, or collapsed spans that replace auto-compact. */
   readonly headroom?: "notes" | "built-in-notes" | "collapse";
 }
 
@@ -49,7 +49,10 @@ export interface LongRun {
   readonly invalid: readonly LoggedRequest[];
   readonly compactions: readonly Dated<EventOf<"compacted">>[];
   readonly judgments: readonly Dated<EventOf<"compaction-judged">>[];
-  /** Words of the person that were neither in the request nor in a transcript that the request refers to. */
+  /**
+   * Words of the person that were lost. They were neither in the request nor in a transcript that the request
+   * refers to.
+   */
   readonly lost: readonly string[];
   readonly lookedFor: number;
   /** Requests that the provider refused as too long, without an injected fault. */

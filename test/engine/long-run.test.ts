@@ -10,8 +10,8 @@ const folder = temporaryFolder();
 let runs = 0;
 
 /**
- * Returns the megabytes by which the heap may grow for compiled code, caches of the runtime, and a longer
- * conversation.
+ * Returns the megabytes by which the heap may grow. The growth is for compiled code, caches of the runtime,
+ * and a longer conversation.
  */
 const heapTolerance = (windowTokens: number): number => 25 + (windowTokens / 1e6) * 60;
 
@@ -171,8 +171,8 @@ describe.each(COURSES)(
       for (const [index, { turn }] of compactions.entries()) {
         expect(turn - (compactions[index - 3]?.turn ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(10);
       }
-      // If a fault made the call after a compaction overflow, a recovery compacted again. Only that last
-      // compaction is checked.
+      // A fault may cause an overflow in the call after a compaction. In that case a recovery compacts again,
+      // and only that last compaction is checked.
       const answered = compactions.filter(({ turn }, index) => compactions[index + 1]?.turn !== turn);
       expect(judgments.map(({ event }) => event.verdict)).toEqual(answered.map(() => "effective"));
       expect(judgments.map(({ turn }) => turn)).toEqual(answered.map(({ turn }) => turn));
@@ -189,7 +189,7 @@ describe.each(COURSES)(
     });
 
     it.runIf(course.headroom?.includes("notes"))(
-      "a long run with notes requests a summary only after an overflow or after an event that says why",
+      "in a long run with notes, the engine writes a summary only after an overflow or a `notes-declined` event",
       async () => {
         const { compactions, loop } = await run();
         const declined = loop.eventsOf("notes-declined").length;
@@ -239,8 +239,8 @@ describe.each(COURSES)(
       const { heldMessages, seenMessages, loop, heapMegabytes } = await run();
       // The old list stays in memory until the host adopts the last rewrite.
       const mostMessages = Math.max(...loop.lengths);
-      // A host that creates its messages anew in every turn has two copies of each message: its own, and the
-      // first copy, which the engine keeps with the entry.
+      // A host that creates its messages anew in every turn has two copies of each message. One is its own.
+      // The other is the first copy, which the engine keeps with the entry.
       const copies = course.form === "messages with reminders" ? 2 : 1;
       expect(heldMessages).toBeLessThanOrEqual(copies * mostMessages);
       expect(seenMessages).toBeGreaterThan(loop.turns);

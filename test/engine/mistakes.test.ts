@@ -475,7 +475,7 @@ const FORMER: Readonly<Record<string, string>> = {
   permissionMode: "session.permissionMode",
 };
 
-/** A wrong name in each option group, and the correct name. */
+/** For each option group: options with a wrong name, and the correct name. */
 const MISNAMED: readonly (readonly [group: string, options: object, meant: string])[] = [
   ["window", { window: { token: 5_000 } }, "tokens"],
   ["cost", { cost: { price: {} } }, "prices"],
@@ -489,7 +489,7 @@ const MISNAMED: readonly (readonly [group: string, options: object, meant: strin
   ["session", { session: { permisionMode: "default" } }, "permissionMode"],
 ];
 
-/** Values of the wrong type, by the path in the error. */
+/** Pairs of a path and options. The value at this path has the wrong type, and the error names the path. */
 const WRONG_KIND: readonly (readonly [path: string, options: object])[] = [
   ["window", { window: 200_000 }],
   ["settings", { settings: "settings.json" }],

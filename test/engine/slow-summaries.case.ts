@@ -4,8 +4,8 @@ import type { MovableClock } from "@longhaul/simulator";
 import { summaryRequestIn } from "../../packages/core/src/compaction/summary/builtin/builtin-model.ts";
 
 /**
- * A model that writes summaries slowly, by a clock that moves only with the loop's next turn. A turn that
- * waits for a summary would never end, because nothing moves the clock meanwhile.
+ * A model that writes summaries slowly. Its clock moves only with the loop's next turn. If a turn waited for
+ * a summary, it would never end, because nothing moves the clock meanwhile.
  */
 export class SlowSummaries {
   readonly model: Model;

@@ -26,8 +26,7 @@ afterEach(() => scene.simulator.close());
 const { max_tokens: _, ...FRAME_WITHOUT_OUTPUT } = FRAME;
 
 /**
- * Creates the model of a host that adds `max_tokens` to its own calls, so that the engine does not know the
- * value.
+ * Creates the model of a host that adds `max_tokens` to its own calls. The engine does not know this value.
  */
 function hostModel(): Model {
   const model = connect(scene.simulator, STRICT_MODEL);

@@ -66,7 +66,7 @@ describe("a conversation without thinking while thinking is enabled", () => {
     ["a snip", (compactor, messages) => compactor.snip(messages, { from: 2, to: 9 })],
     ["clearing", (compactor, messages) => compactor.clear(messages)],
   ])(
-    "the provider accepts a request without thinking after %s, as messages and as entries",
+    "after %s, the provider accepts a request that has no thinking, whether the host passes messages or entries",
     async (_, rewrite) => {
       const c = new ConversationBuilder();
       c.user("Read all files.");

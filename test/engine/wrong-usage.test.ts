@@ -16,8 +16,8 @@ async function run(
   form: Form = "messages",
   resultTokens = 800,
 ): Promise<AgentLoop> {
-  // Uses a fixed seed, because the number of compactions differs by session and the bounds below fit only
-  // this session.
+  // Uses a fixed seed. The bounds below fit only this session, because the number of compactions differs by
+  // session.
   scene = await openScene({ keepBodies: 3, play: { seed: 6 } });
   const loop = scene.loop({
     modelName: "claude-opus-5-5",
@@ -129,8 +129,8 @@ describe("wrong usage reports of a provider", () => {
     expect(loop.recoveries).toBe(0);
     expect(loop.problems).toEqual([]);
     expect(scene.simulator.requests.invalid).toEqual([]);
-    // Estimates are padded by a third, so compactions come early, and the circuit breaker may open after
-    // three of them.
+    // Estimates are padded by a third, so compactions come early. After three of them, the circuit breaker
+    // may open.
     const heldBack = loop
       .eventsOf("window-checked")
       .filter(

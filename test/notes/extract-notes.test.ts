@@ -146,7 +146,7 @@ describe("notes forks of a thinking model", () => {
   it.each([
     ["claude-opus-5-5", { type: "adaptive" }, "fork"],
     ["claude-opus-4-6", { type: "adaptive" }, "fork"],
-    // A fork is impossible, because the provider drops thinking of earlier turns and the prefix would differ.
+    // A fork is impossible. The provider drops thinking of earlier turns, so the prefix would differ.
     ["claude-haiku-4-5", { type: "enabled", budget_tokens: 2_000 }, "direct"],
   ] as const)(
     "extractNotes sends a valid request for notes to the thinking model %s",

@@ -1,6 +1,6 @@
 /**
  * Maximum installed size of each package, without its dependencies. A budget is about 10% above the size when
- * it was set. A package that exceeds its budget may contain something by mistake. If it has grown for a
+ * it was set. If a package exceeds its budget, it may contain something by mistake. If it has grown for a
  * reason, raise the budget in the same commit.
  */
 export interface Budget {

@@ -45,7 +45,7 @@ describe("the exports of @longhaul/core", () => {
 });
 
 describe("imports between our packages", () => {
-  it("each name of an internal entry is imported by at least one other package", () => {
+  it("each name that an internal package entry exports is imported by at least one other package", () => {
     const unused = packages.flatMap(({ manifest, entries }) =>
       entries
         .filter(({ isInternal }) => isInternal)

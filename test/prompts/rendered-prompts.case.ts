@@ -18,7 +18,10 @@ import { measureNotes, NOTES_LIMITS, parseNotes } from "../../packages/notes/src
 import { NOTES_SYSTEM_PROMPT, notesPrompt } from "../../packages/notes/src/notes-prompt.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../../packages/notes/src/template.ts";
 
-/** Returns every prompt as a model reads it, by name. The code that builds the requests renders them. */
+/**
+ * Returns every prompt as a model reads it. The key is the name of the prompt. The code that builds the
+ * requests renders the prompts.
+ */
 export async function renderedPrompts(): Promise<Readonly<Record<string, string>>> {
   return {
     ...summaryPrompts(),

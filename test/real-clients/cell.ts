@@ -20,8 +20,8 @@ export const LONGHAUL: string = fileURLToPath(
 const TYPING_DELAY_MS = 400;
 
 /**
- * The messages that an operation keeps. The examiner knows them from the operation, or reads them from the
- * session file.
+ * The messages that an operation keeps. For `recent`, the examiner reads them from the session file. For the
+ * others, it knows them from the operation.
  */
 export type Keeps =
   | { readonly what: "recent" }
@@ -254,8 +254,8 @@ export class Cell {
 }
 
 /**
- * Returns the markers that the summary must contain for this item. None if a model wrote the summary, because
- * it has only the facts of its script.
+ * Returns the markers that the summary must contain for this item. If a model wrote the summary, there are
+ * none, because such a summary has only the facts of its script.
  */
 function factsOf(item: Item, isByModel: boolean): readonly string[] {
   if (isByModel) return [];
@@ -305,8 +305,8 @@ function firstKept(items: readonly Item[], kept: readonly Json[]): number {
 }
 
 /**
- * Returns the call without an expected result. The result may be cleared, or stay because the tool cannot
- * return it again.
+ * Returns the call without an expected result, because both outcomes are correct. The result may be cleared.
+ * It may also stay, because the tool cannot return it again.
  */
 const withoutResult = (item: CallItem): CallItem => ({ ...item, result: undefined, shows: undefined });
 

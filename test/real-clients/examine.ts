@@ -53,7 +53,7 @@ export interface Expectation {
 export interface Examination {
   /** Faults of the request. Empty if it contains exactly the expected parts. */
   readonly faults: readonly string[];
-  /** Numbers of compared messages, pairs of call and result, and markers. */
+  /** Number of compared messages. The next numbers count pairs of call and result, and markers. */
   readonly messages: number;
   readonly pairs: number;
   readonly markers: number;
@@ -146,8 +146,8 @@ class Exam {
     const place = this.#only(marker, (piece) => piece.kind !== "tool_use" && piece.kind !== "tool_result");
     if (place === undefined) return undefined;
     this.#messages++;
-    // A user may type while the model works. Clients send this input as a reminder, or to current models as a
-    // system message.
+    // A user may type while the model works. Clients send this input as a reminder. To current models, they
+    // send it as a system message.
     if (place.role !== role && place.role !== "system") this.#fail(`${marker} is sent as ${place.role}`);
     if (!place.text.includes(text)) this.#fail(`${marker} is sent with other words: ${start(place.text)}`);
     return place;

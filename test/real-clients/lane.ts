@@ -104,8 +104,8 @@ class Lane {
     } catch (error) {
       faults.push(error instanceof Error ? error.message : String(error));
     }
-    // If thinking is bound to its history, the result is the list of refusals. longhaul drops thinking after
-    // its changes, and the client retries.
+    // If thinking is bound to its history, the result is only the list of refusals. A refusal is no fault
+    // there, because longhaul drops thinking after its changes and the client retries.
     const result = binding
       ? { ...total, faults: [], notes: counted(this.#provider.refusals(firstRequest)) }
       : { ...total, faults };

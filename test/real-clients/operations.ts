@@ -8,7 +8,7 @@ export interface Operation {
   run(cell: Cell): Promise<void>;
 }
 
-/** Sets a window for auto-compact that only the reported usage of a heavy prompt exceeds. */
+/** Sets a window for auto-compact. Only the reported usage of a heavy prompt exceeds this window. */
 const AUTO_COMPACT_ENV = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "100000" };
 
 /** Tokens for `--keep-recent`: about three turns of the scenario. */

@@ -99,8 +99,8 @@ export class Provider {
   }
 
   /**
-   * Returns the facts that this provider wrote into the summary since the last call of this method. Empty if
-   * longhaul wrote the summary.
+   * Returns the facts that this provider wrote into the summary. Only facts since the last call of this
+   * method count. Empty if longhaul wrote the summary.
    */
   takeFacts(summary: string): readonly string[] {
     const written = this.#facts.findLast((facts) => facts.every((fact) => summary.includes(fact)));
@@ -108,7 +108,7 @@ export class Provider {
     return written ?? [];
   }
 
-  /** Returns the requests since the last call of this method that no script expected. */
+  /** Returns the requests that no script expected. Only requests since the last call of this method count. */
   takeUnexpected(): readonly string[] {
     const taken = this.#unexpected;
     this.#unexpected = [];

@@ -89,8 +89,8 @@ function columns(): readonly Column[] {
 }
 
 /**
- * Runs a column. A column also fails if it cannot start, because its client is missing or the base session
- * fails.
+ * Runs a column. The column also fails if its client is missing or its base session fails, because then it
+ * cannot start.
  */
 async function runColumn(run: Run, column: Column): Promise<readonly LaneReport[]> {
   const onCell = (cell: CellResult): void => {

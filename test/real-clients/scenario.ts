@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { type Call, filler, Markers, type Step, type Turn } from "./script.ts";
 
 /**
- * Sizes of texts in sentences of about 20 tokens: large enough that a compaction pays, small enough to run
- * fast.
+ * Sizes of texts, counted in sentences. A sentence has about 20 tokens. The texts are large enough that a
+ * compaction pays, and small enough that the test runs fast.
  */
 const FILE_SENTENCES = 90;
 const LARGE_FILE_SENTENCES = 160;

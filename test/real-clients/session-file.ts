@@ -34,11 +34,17 @@ export interface RecordedCompaction {
   readonly summary: string;
   /** Lines from the first kept one on, oldest first. Empty if the compaction kept nothing. */
   readonly kept: readonly Json[];
-  /** Markers of files that this compaction restored, and of restored files in the kept lines. */
+  /**
+   * Markers of restored files: the files that this compaction restored, and earlier restored files in the
+   * kept lines.
+   */
   readonly restored: readonly string[];
 }
 
-/** Returns the newest compaction among the lines from index `from` on. Lines may repeat known summaries. */
+/**
+ * Returns the newest compaction in the lines. Lines before the index `from` do not count. Lines may repeat
+ * summaries in `known`.
+ */
 export function recordedCompaction(
   lines: readonly Json[],
   from: number,
@@ -55,7 +61,7 @@ export function recordedCompaction(
   const segment = metadata?.preservedSegment as Json | undefined;
   const headAt = lines.findIndex(({ uuid }) => uuid !== undefined && uuid === segment?.headUuid);
   const copies = after.slice(summaryAt + 1).filter(({ type, isMeta }) => isMessage(type) && isMeta !== true);
-  // Skips lines without an id, because they record requests between the messages and repeat the text of the
+  // Skips lines without an id. Such lines record requests between the messages, and repeat the text of the
   // messages.
   const kept = headAt === -1 ? copies : lines.slice(headAt, at).filter(({ uuid }) => uuid !== undefined);
   const restored = [...(headAt === -1 ? [] : kept), ...after].flatMap((line) => restoredIn(line));

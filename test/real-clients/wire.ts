@@ -6,7 +6,8 @@ export interface Piece {
   readonly message: number;
   readonly role: string;
   /**
-   * Type of the block, or `reminder` for text that the client adds, in its own tags or as a system message.
+   * Type of the block. `reminder` is text that the client adds. The client sends it in its own tags or as a
+   * system message.
    */
   readonly kind: string;
   /** Id of the call, for a call and for its result. Empty for other blocks. */

@@ -6,8 +6,8 @@ import { append, sessionFiles } from "./session-file.ts";
 
 const MINUTE_MS = 60_000;
 /**
- * More text than a search reads without an index. After such a text is appended, the next search extends the
- * index.
+ * A text that is longer than a search reads without an index. After such a text is appended, the next search
+ * extends the index.
  */
 const FILLING = "stripes and more stripes ".repeat(12_000);
 

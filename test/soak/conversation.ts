@@ -63,8 +63,8 @@ export class Conversation {
   #isTrusted = true;
   #reports = 0;
   /**
-   * Largest factor by which an injected error overstated the size of a prompt since the last accepted
-   * request.
+   * Largest factor by which an injected error overstated the size of a prompt. Errors before the last
+   * accepted request do not count.
    */
   #statedFactor = 1;
   /** Number of events before the last accepted request. */
@@ -189,8 +189,8 @@ export class Conversation {
   }
 
   /**
-   * Sends the request, and repeats it as the engine or the error demands, until there is a reply or no way to
-   * continue.
+   * Sends the request. Repeats it if the engine or the error demands that. Ends when there is a reply, or no
+   * way to continue.
    */
   async #callModel(first: Turn): Promise<void> {
     const { world, lists } = this;
@@ -270,7 +270,7 @@ export class Conversation {
   }
 
   /**
-   * Returns the largest token count of the turn and of compactions since the last accepted request. Such a
+   * Returns the largest token count since the last accepted request, of the turn and of compactions. A
    * compaction may have shortened results by a count that was corrected later.
    */
   #largestCount({ tokens }: Turn): number {

@@ -17,9 +17,15 @@ export type Plant = (typeof PLANTS)[number];
 
 export type Finding = Omit<Violation, "step">;
 
-/** Tokens that must stay of a shortened result: 2,000 by the engine's count, which may be off by a fifth. */
+/**
+ * Tokens that must remain of a shortened result. The engine keeps 2,000 by its own count, which may be off by
+ * a fifth.
+ */
 const MIN_RESULT_TOKENS = 1_600;
-/** A request is full from this share of the window on, by the engine's count. Auto-compact starts at 67%. */
+/**
+ * A request is full if it has at least this share of the window by the engine's count. Auto-compact starts at
+ * 67%.
+ */
 const FULL_SHARE = 0.63;
 /**
  * Shortened results share the tokens of a full request. Each keeps at least this share of the longest result,
@@ -27,7 +33,10 @@ const FULL_SHARE = 0.63;
  */
 const EQUAL_SHARE = 0.5;
 const MIN_FULL_TOKENS = 250;
-/** Allowed error of the engine's count after a correct usage report: a factor, plus a number of tokens. */
+/**
+ * Allowed error of the engine's count after a correct usage report. It is this factor, plus the number of
+ * tokens below.
+ */
 const HONEST_FACTOR = 2;
 const HONEST_SLACK_TOKENS = 2_000;
 /** The engine's count is never lower than this share of the true value, however wrong the reports were. */
@@ -93,8 +102,9 @@ export interface Figures {
 }
 
 /**
- * Checks that the request contains each result that the model has not seen, in full or with at least 2,000
- * tokens. If the request is full by the engine's count, shortened results share its tokens equally.
+ * Checks the results that the model has not seen. The request must contain each of them in full or with at
+ * least 2,000 tokens. If the request is full by the engine's count, shortened results share its tokens
+ * equally.
  */
 export function unseenResults(
   request: LoggedRequest,
@@ -136,7 +146,9 @@ export function statedTokens({ fault }: Pick<LoggedRequest, "fault">): number {
   return Number(stated ?? 0);
 }
 
-/** Returns the text of each tool result in a request, by the id of its call. */
+/**
+ * Returns the tool results in a request. The key is the id of the call, the value is the text of the result.
+ */
 function resultsIn(messages: unknown): ReadonlyMap<string, string> {
   const results = new Map<string, string>();
   for (const { content } of Array.isArray(messages) ? (messages as { content: unknown }[]) : []) {

@@ -47,7 +47,7 @@ function statusFault(status: number, chance: Chance): FaultOf<"status"> {
     : { kind: "status", status, retryAfter: chance.pick([null, 0, 7, 200]) };
 }
 
-/** The usage figures that reach `after`, as a proxy or another provider may distort them. */
+/** The usage figures that reach `after`. A proxy or another provider may have distorted them. */
 export interface Usage {
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -62,7 +62,10 @@ const scaled = (usage: Usage, factor: number): Usage => ({
   cache_read_input_tokens: Math.round((usage.cache_read_input_tokens ?? 0) * factor),
 });
 
-/** Ways in which a usage report can be wrong. */
+/**
+ * Ways in which a usage report can be wrong. The key is a name, the value turns a correct report into a wrong
+ * one.
+ */
 export const WRONG_USAGE: Readonly<Record<string, (usage: Usage) => Usage | null | undefined>> = {
   missing: () => undefined,
   null: () => null,
@@ -78,11 +81,14 @@ export const WRONG_USAGE: Readonly<Record<string, (usage: Usage) => Usage | null
 
 export const WRONG_USAGE_KINDS: readonly string[] = Object.keys(WRONG_USAGE);
 
-/** Shares of the accesses to the session file that fail, and that hang. */
+/** Share of the accesses to the session file that fail. The next number is the share that hang. */
 const FAILURES = 0.25;
 const HANGS = 0.08;
 
-/** Creates a port to the session file that works, fails at times, or hangs at times. */
+/**
+ * Creates a port to the session file. Depending on the setup, the port works, fails at times, or hangs at
+ * times.
+ */
 export function faultyPort(world: World, path: string, writer: () => TranscriptWriter): TranscriptPort {
   const { time, chance, setup } = world;
   const through = async <T>(work: () => Promise<T>): Promise<T> => {

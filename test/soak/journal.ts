@@ -54,8 +54,8 @@ export class Journal {
   }
 
   /**
-   * Records that the host removed the engine's pointer to the session file. The engine need not repeat the
-   * pointer for texts that are missing in the host's list.
+   * Records that the host removed the engine's pointer to the session file. Some texts are missing in the
+   * host's list at this moment. The engine need not repeat the pointer for these texts.
    */
   removePointer(shown: ReadonlySet<string>): void {
     for (const said of this.#said.values()) if (!shown.has(said.marker)) said.isPointerRemoved = true;

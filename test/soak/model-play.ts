@@ -10,7 +10,7 @@ import type { Chance } from "./chance.ts";
 import type { Setup } from "./setup.ts";
 import type { Texts } from "./texts.ts";
 
-/** Plays the model: summaries, notes and spans of the drawn quality, and an agent that calls tools at random. */
+/** Plays the model. Summaries, notes and spans have the drawn quality. The agent calls tools at random. */
 export function modelPlay(setup: Setup, chance: Chance, texts: Texts): readonly Behavior[] {
   return [
     summaries(setup.summaryKind),

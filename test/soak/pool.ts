@@ -18,10 +18,13 @@ export interface PoolOptions {
   readonly onReport: (report: PoolReport) => void;
 }
 
-/** A schedule's report, or only its seed and a violation if its process did not answer. */
+/** Report of a schedule. If the process did not answer, it has only the seed and a violation. */
 export type PoolReport = Pick<ScheduleReport, "seed" | "violations"> & Partial<ScheduleReport>;
 
-/** Heap of one process in megabytes, after a garbage collection: after the warm-up and at the end. */
+/**
+ * Heap of one process in megabytes, measured after a garbage collection. `first` is after the warm-up, `last`
+ * is at the end.
+ */
 export interface HeapFigures {
   readonly first: number;
   readonly last: number;

@@ -83,8 +83,8 @@ export class Provider {
   }
 
   /**
-   * Injects a fault. A provider never states fewer tokens than a prompt has, so an injected overflow error
-   * does not apply to larger prompts.
+   * Injects a fault. An injected overflow error does not apply to prompts that are larger than its stated
+   * size. A real provider never states fewer tokens than a prompt has.
    */
   fail(fault: Fault, conditions: FaultConditions = {}): void {
     const stated = statedTokens({ fault });

@@ -117,7 +117,7 @@ async function soak(options: Options): Promise<number> {
 const progressLine = (tally: Tally, all: number): string =>
   `soak: ${tally.schedules} of ${all} schedules, ${tally.failed} with violations, ${tally.requests} requests\n`;
 
-/** Describes a violation: in full if it is rare, otherwise in one line. */
+/** Describes a violation. A rare violation is described in full, any other in one line. */
 function failureText({ seed, violations, steps, setup }: PoolReport, first: number, isRare: boolean): string {
   const kinds = new Map(violations.map((violation) => [violation.kind, violation]));
   const head = `soak: schedule ${seed - first} (seed ${seed}): ${[...kinds.keys()].join("; ")}\n`;

@@ -6,7 +6,9 @@ const PICTURE: ContentBlock = {
   type: "image",
   source: { type: "base64", media_type: "image/png", data: PICTURE_DATA },
 };
-/** Minimum tokens of each result, and the share of the window that shortened results may use. */
+/**
+ * Minimum tokens of each result. The next number is the share of the window that shortened results may use.
+ */
 const MIN_RESULT_TOKENS = 2_000;
 const CUT_SHARE = 0.3;
 

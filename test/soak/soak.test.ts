@@ -109,7 +109,7 @@ describe("the check for shortened results that the model has not seen", () => {
   const text = (id: string): string =>
     `mk-${id}-abcdef: ${Array.from({ length: 1_500 }, (_, at) => 10_000 + at).join(" ")}`;
   /**
-   * Returns the kinds of findings when the request has only this many characters of each result. One
+   * Returns the kinds of findings for a request in which each result has only this many characters. One
    * character is one token.
    */
   const kinds = (

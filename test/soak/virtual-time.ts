@@ -44,9 +44,9 @@ class Handle {
 export const HUNG: unique symbol = Symbol("hung");
 
 /**
- * Replaces the timers of this process. Time stops while anything runs and jumps to the next timer when the
- * program is idle, so five minutes of silence take no real time. File access is invisible to the event loop:
- * wrap it in `hold`.
+ * Replaces the timers of this process. Time stops while anything runs. When the program is idle, time jumps
+ * to the next timer, so five minutes of silence take no real time. File access is invisible to the event
+ * loop, so wrap it in `hold`.
  */
 export class VirtualTime implements MovableClock {
   #now = START_MS;
@@ -55,8 +55,8 @@ export class VirtualTime implements MovableClock {
   #idleTurns = 0;
   #isInstalled = false;
   /**
-   * True if the next idle check is scheduled. No check is scheduled during held work, because it would only
-   * waste time.
+   * True if the next idle check is scheduled. While work is held, no check is scheduled, because it would
+   * only waste time.
    */
   #isTicking = false;
   readonly #waiting: (() => void)[] = [];

@@ -16,8 +16,8 @@ export class ScheduleEnded extends Error {}
 const CALL_LIMIT_MS = 420_000;
 
 /**
- * Seeds of the parts of a schedule, so that a change in one part does not change the draws of the other
- * parts.
+ * Each part of a schedule has its own seed. Therefore a change in one part does not change the draws of the
+ * other parts.
  */
 const SEEDS = { setup: 1, host: 2, model: 3, texts: 4, provider: 5, uuids: 6 } as const;
 const seedOf = (seed: number, part: keyof typeof SEEDS): number => Math.imul(seed, 31) + SEEDS[part];

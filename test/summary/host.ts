@@ -47,8 +47,8 @@ export const plainWorker: Behavior = (request) => ({
 });
 
 /**
- * A host that works with a model like an agent: one conversation, cache marks in every call, a result for
- * each tool.
+ * A host that works with a model like an agent. It has one conversation, sets cache marks in every call, and
+ * adds a result for each tool call.
  */
 export class Host {
   readonly conversation: ConversationBuilder = new ConversationBuilder();

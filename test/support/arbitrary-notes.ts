@@ -102,7 +102,8 @@ function arbitrarySectionEdit(template: NotesTemplate): fc.Arbitrary<WishedEdit>
 }
 
 /**
- * Generates text that a model writes: mostly valid, sometimes with lines that it must not change, or worse.
+ * Generates text that a model writes. The text is mostly valid. Sometimes it has lines that the model must
+ * not change, or worse faults.
  */
 function arbitraryText(template: NotesTemplate): fc.Arbitrary<string> {
   const line = fc.oneof(

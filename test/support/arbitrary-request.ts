@@ -8,8 +8,8 @@ interface RequestKinds {
 }
 
 /**
- * Generates requests from valid to hopeless: any order of roles and blocks, marks, system messages, server
- * tools.
+ * Generates requests from valid to hopeless. Roles and blocks have any order. There are also marks, system
+ * messages and server tools.
  */
 export function arbitraryRequest({ unknownKinds = true }: RequestKinds = {}): fc.Arbitrary<ApiRequest> {
   const message = fc.record({

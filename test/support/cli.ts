@@ -22,10 +22,7 @@ export interface CliRun {
 /** Joins output to one line, because the commands wrap their lines at the terminal's width. */
 export const unfolded = (shown: string): string => shown.replace(/\s+/g, " ");
 
-/**
- * Writes the settings file of a home. Other users must not be able to write to it, or its hooks would be
- * ignored.
- */
+/** Writes the settings file of a home. If other users could write to the file, its hooks would be ignored. */
 export function writeSettings(home: string, settings: object): void {
   mkdirSync(join(home, ".longhaul"), { recursive: true });
   writeFileSync(join(home, ".longhaul", "settings.json"), JSON.stringify(settings), { mode: 0o600 });

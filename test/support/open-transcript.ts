@@ -2,8 +2,8 @@ import { openTranscript as open, type TranscriptOptions, type TranscriptWriter }
 import { onTestFinished } from "vitest";
 
 /**
- * Opens a transcript that is closed after the test. Otherwise garbage collection closes its file, with the
- * warning DEP0137.
+ * Opens a transcript and closes it after the test. Without closing, garbage collection would close its file
+ * with the warning DEP0137.
  */
 export async function openTranscript(path: string, options?: TranscriptOptions): Promise<TranscriptWriter> {
   const writer = await open(path, options);

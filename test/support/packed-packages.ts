@@ -87,7 +87,7 @@ function pack(folder: string): readonly PackedPackage[] {
 }
 
 /**
- * Links an installed third-party package into a folder of modules. The command line has its own folder,
+ * Links an installed third-party package into a folder of modules. The command line has a separate folder,
  * because it includes an SDK that the libraries must not find.
  */
 export function link(name: string, modules: string): void {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 
 /**
- * Seed of the property tests. Without it, every run uses a random seed. CI sets it, so that a run before a
- * push and the run in CI test the same cases, and a reported failure can be reproduced.
+ * Seed of the property tests. Without it, every run uses a random seed. CI sets the seed. With the same seed,
+ * a run before a push tests the same cases as CI, and a reported failure can be reproduced.
  */
 const seed = process.env.PROPERTY_SEED;
 

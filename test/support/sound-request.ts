@@ -104,7 +104,7 @@ class Writer {
     this.say("assistant", [this.#serverUse(`srvtoolu_${++this.#ids}`, "web_search")]);
   }
 
-  /** Adds a web search by the provider, complete or interrupted by a call of a client tool. */
+  /** Adds a web search by the provider. If `isCut` is true, a call of a client tool interrupts the search. */
   #search(name: string, isCut: boolean): void {
     const id = `srvtoolu_${++this.#ids}`;
     const result = { type: resultTypeOf(name), tool_use_id: id, content: [] };
@@ -134,8 +134,9 @@ const round = fc.record({
 });
 
 /**
- * Generates requests that the API accepts in every version, with alternating roles: text, media, thinking,
- * calls and their results, tools of the provider, system messages, summaries, marks, and every ending.
+ * Generates requests that the API accepts in every version. Their roles alternate. They contain text, media,
+ * thinking, calls and their results, tools of the provider, system messages, summaries and marks. They have
+ * every possible ending.
  */
 export function arbitrarySoundRequest(
   models: Readonly<Record<string, ModelTraits>>,
@@ -194,7 +195,10 @@ function writeRound(
   }
 }
 
-/** Adds a user message unless the conversation ends with one, because two in a row would not alternate. */
+/**
+ * If the conversation does not end with a user message, adds one. Two user messages in a row would not
+ * alternate.
+ */
 function askUnlessUser(writer: Writer, asked: unknown): void {
   if (writer.messages.at(-1)?.role !== "user") writer.say("user", asked);
 }

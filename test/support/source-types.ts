@@ -1,4 +1,4 @@
-/** Reads declarations from our sources, for pages that must name exactly the existing fields. */
+/** Reads declarations from our sources. Tests use it for pages that must name exactly the existing fields. */
 
 export const withoutComments = (code: string): string =>
   code.replace(/\/\*.*?\*\//gs, "").replace(/^\s*\/\/.*$/gm, "");

@@ -21,7 +21,10 @@ interface Source {
 const ROOT = join(import.meta.dirname, "..", "..");
 const PLACEHOLDER = "…";
 
-/** Finds each place in the sources of the packages that creates a `LonghaulError` or an error of a subclass. */
+/**
+ * Finds each place in the sources of the packages that creates an error of the class `LonghaulError` or of a
+ * subclass.
+ */
 export function throwSites(): readonly ThrowSite[] {
   const files = trackedFiles(ROOT, "packages/*.ts").filter((file) =>
     /^packages\/[^/]+\/src\/.*(?<!\.test|\.case)\.ts$/.test(file),
@@ -156,8 +159,8 @@ function inlined(node: Node | undefined, source: Source): string {
 }
 
 /**
- * Returns the functions with this name and the values of constants with this name. A constant that is
- * destructured from one of several arrays has one value for each array.
+ * Returns the functions with this name, and the values of constants with this name. A constant may be
+ * destructured from one of several arrays. In that case it has one value for each array.
  */
 function declared(name: string, { nodes }: Source): readonly Node[] {
   return nodes.flatMap((node): readonly Node[] => {
@@ -177,8 +180,8 @@ const returnedTexts = (maker: Node, source: Source): readonly string[] =>
   );
 
 /**
- * Returns the failures that an adapter recognizes, without those in a `new`. They get their texts from the
- * table `HEADLINES`. Skips the contract for adapters, which only compares failures.
+ * Returns the failures that an adapter recognizes. Failures inside a `new` do not count. The texts come from
+ * the table `HEADLINES`. Skips the contract for adapters, because it only compares failures.
  */
 function classifiedIn(source: Source, sources: readonly Source[]): readonly ThrowSite[] {
   const { file, nodes } = source;

@@ -6,12 +6,12 @@ import type { ToolContext, ToolOutcome } from "@longhaul/agent";
 
 const MIB = 1024 * 1024;
 /**
- * Number of bytes after which an endless answer ends. If a limit is missing, the test then fails instead of
- * running forever.
+ * Number of bytes after which an endless answer ends. If the tested code has no limit, the test fails instead
+ * of running forever.
  */
 const FLOOD_BYTES: number = 64 * MIB;
 /**
- * Maximum number of bytes that the server sends to a client that stops at its limit: the limit plus the
+ * Maximum number of bytes that the server sends to a client that stops at its limit. It is the limit plus the
  * buffers of two sockets, which are a few megabytes.
  */
 export const STOPPED_BYTES: number = 32 * MIB;
@@ -89,8 +89,8 @@ export function drip(socket: Socket): void {
 }
 
 /**
- * Compresses this many bytes of text while the client reads. Never compresses more than one piece ahead of
- * the client.
+ * Compresses this many bytes of text while the client reads. The compression is never more than one piece
+ * ahead of the client.
  */
 export function sendBomb(socket: Socket, compress: Gzip, bytes: number): void {
   const piece = Buffer.alloc(MIB, "a");

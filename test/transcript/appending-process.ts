@@ -1,7 +1,7 @@
 /**
- * A separate process that appends to a session, for tests that kill it or run several of them. Arguments:
- * path, name, number of lines, number of lines per append. Prints each uuid after its write is acknowledged.
- * Prints synchronously, so that no output waits in a buffer.
+ * A separate process that appends to a session. Tests kill it or run several of them. Arguments: path, name,
+ * number of lines, number of lines per append. Prints each uuid after its write is acknowledged. Prints
+ * synchronously, so that no output waits in a buffer.
  */
 import { writeSync } from "node:fs";
 import type { Entry } from "@longhaul/core";
@@ -15,7 +15,7 @@ function entry(nth: number): Entry {
   return { ...link, type: "user", message: { role: "user", content } };
 }
 
-// Without a listener, this signal would end the process at a limit on file sizes. With a listener, the write
+// If a write exceeds a limit on file sizes, this signal would end the process. With a listener, the write
 // fails instead.
 process.on("SIGXFSZ", () => {});
 

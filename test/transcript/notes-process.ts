@@ -1,6 +1,6 @@
 /**
- * A separate process that keeps notes, for tests that kill it or run several of them. Arguments: path, name,
- * number of writes. Each write adds a line. The process prints the line after the write succeeded. Prints
+ * A separate process that keeps notes. Tests kill it or run several of them. Arguments: path, name, number of
+ * writes. Each write adds a line. The process prints the line after the write succeeded. Prints
  * synchronously, so that no output waits in a buffer.
  */
 import { writeSync } from "node:fs";

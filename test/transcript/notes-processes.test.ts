@@ -43,8 +43,8 @@ describe("several processes that write to the same notes", () => {
       const lines = linesIn(path);
       expect(acknowledged.length).toBeGreaterThan(0);
       expect(acknowledged.filter((line) => !lines.includes(line))).toEqual([]);
-      // The kill may come after a successful write and before its acknowledgment, so one line more is
-      // allowed.
+      // One line more is allowed, because the kill may come after a successful write and before its
+      // acknowledgment.
       expect(lines.length - acknowledged.length).toBeLessThanOrEqual(1);
     }
   });

@@ -11,7 +11,10 @@ export interface QueueSession {
   readonly all: readonly string[];
 }
 
-/** How an agent records a received text: versions before 2.1.90, up to 2.1.2xx, and current ones. */
+/**
+ * Ways in which an agent records a received text. The first is for versions before 2.1.90, the second for
+ * versions up to 2.1.2xx, and the third for current versions.
+ */
 const STYLES = ["nothing", "attachment", "attachment-and-content"] as const;
 type Style = (typeof STYLES)[number];
 
@@ -173,8 +176,8 @@ class QueueingAgent {
   }
 
   /**
-   * Delivers the oldest message. Delivers a notification only if no message waits, even if the notification
-   * is older.
+   * Delivers the oldest message. If no message waits, delivers a notification instead. A message comes first
+   * even if the notification is older.
    */
   #endTurn(): void {
     const next = this.#queue.find(({ kind }) => kind !== "notification") ?? this.#queue[0];

@@ -1,6 +1,6 @@
 /**
- * A separate process that searches a session for a word, for tests that run several such processes or kill
- * one. Arguments: path, word, number of searches. Prints each answer at once.
+ * A separate process that searches a session for a word. Tests run several such processes or kill one.
+ * Arguments: path, word, number of searches. Prints each answer at once.
  */
 import { writeSync } from "node:fs";
 import { openRecall } from "@longhaul/sessions";

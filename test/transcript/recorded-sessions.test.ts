@@ -53,7 +53,8 @@ describeRecorded("recorded sessions", () => {
       [115, 0],
       [241, 0],
     ]);
-    // 275 complete lines and two joined pairs. One half of each pair is written again in the line below.
+    // The file has 275 complete lines, and two lines that each join two entries. One entry of each pair is
+    // written again in the next line.
     expect(damage.filter(({ kind }) => kind === "duplicate-uuid")).toHaveLength(2);
     expect(entries).toHaveLength(277);
   });

@@ -105,8 +105,8 @@ class PretendedAgent {
   /** Positions in the context at which a round or a prompt begins. A cut elsewhere would split a round. */
   #starts: number[] = [];
   /**
-   * Position of the first kept message. Its link to the summary exists only in memory, so the file does not
-   * show a rewind to this message.
+   * Position of the first kept message. The file does not show a rewind to this message, because its link to
+   * the summary exists only in memory.
    */
   #noRewindAt = -1;
 

@@ -35,8 +35,8 @@ export const engineStep: fc.Arbitrary<EngineStep> = fc.oneof(
 );
 
 /**
- * State before a step or an undo: the sent messages, the steps that could be undone, and the messages added
- * since then.
+ * State before a step or an undo. It contains the sent messages, the steps that could be undone, and the
+ * messages that were added later.
  */
 interface Past {
   readonly before: readonly string[];
@@ -44,7 +44,10 @@ interface Past {
   readonly since: readonly ApiMessage[];
 }
 
-/** State before a prompt: the sent messages, and the steps that could be undone and redone. */
+/**
+ * State before a prompt. It contains the sent messages, the steps that could be undone, and the steps that
+ * could be redone.
+ */
 interface Moment {
   readonly prompt: string;
   readonly before: readonly string[];

@@ -37,7 +37,7 @@ beforeEach(() => {
 const append = (entries: readonly Entry[]): void => appendFileSync(path, linesOf(entries));
 
 /**
- * Appends this many prompts, each with a read and an answer that contain `name`. Returns the uuids of the
+ * Appends this many prompts. Each has a read and an answer that contain `name`. Returns the uuids of the
  * prompts.
  */
 async function talk(name: string, count: number): Promise<readonly string[]> {

@@ -60,8 +60,8 @@ export const step: fc.Arbitrary<LifeStep> = fc.record({
 });
 
 /**
- * State before a step or an undo: the shown entries, the steps that could be undone, and the entries added
- * since then.
+ * State before a step or an undo. It contains the shown entries, the steps that could be undone, and the
+ * entries that were added later.
  */
 interface Past {
   readonly before: readonly Entry[];
@@ -202,7 +202,7 @@ export class SessionLife {
   }
 
   /**
-   * Clears results. Clearing is not a step, so results that came after a step stay cleared when the step is
+   * Clears results. Clearing is not a step. If results came after a step, they stay cleared when that step is
    * undone.
    */
   async #emptyResults(session: Session, count: number): Promise<void> {
@@ -265,8 +265,8 @@ const shownOf = ({ conversation, clearedToolUseIds }: Session): readonly Entry[]
   withClearedResults(conversation, clearedToolUseIds);
 
 /**
- * Creates the lines that the engine writes for a snip: the markers, and a last line that becomes the parent
- * of the next line.
+ * Creates the lines that the engine writes for a snip: the markers, and a last line. The next line of the
+ * session has this last line as its parent.
  */
 function snipLines(session: Session, { at, count }: LifeStep, marking: Marking): readonly Entry[] {
   const shown = shownOf(session);

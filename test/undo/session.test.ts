@@ -34,7 +34,9 @@ interface Compacted {
   readonly before: Session;
 }
 
-/** Creates a session that was compacted with its newest messages kept in place, and then continued. */
+/**
+ * Creates a session that was compacted and then continued. The compaction kept its newest messages in place.
+ */
 async function compacted(version?: string, turns = 12): Promise<Compacted> {
   const path = join(folder, `session-${++files}.jsonl`);
   const fields = version === undefined ? {} : { version };
@@ -69,7 +71,7 @@ describe.each(FORMS)("undo in %s", (_, version) => {
     const whole = shown(await loadSession(path));
     expect(whole).not.toBe(shown(old));
     const cutPath = `${path}.cut`;
-    // Starts before the last newline, because a write that lacks only this newline is complete.
+    // Starts before the last newline. A write that lacks only this newline is complete.
     for (let cut = bytes.length - 2; cut > old.bytes; cut -= cut > bytes.length - 300 ? 1 : 97) {
       writeFileSync(cutPath, bytes.subarray(0, cut));
       expect(shown(await loadSession(cutPath))).toBe(shown(old));

@@ -235,8 +235,8 @@ export class Conversation {
         evidence: engine.windowEvidence,
       },
       request: this.#frame(thresholds),
-      // If the working folder is the home folder or contains it, attaches no memory files. There, the memory
-      // file of any project could import any file.
+      // If the working folder is the home folder or contains it, attaches no memory files. In such a folder,
+      // the memory file of any project could import any file.
       modules: modulesFor(engine, isWideFolder ? undefined : cwd),
       transcript: journal.transcript,
       state: this.#hostState(engine),
@@ -334,7 +334,7 @@ async function forgetFiles(paths: readonly string[], { paths: rules, reads }: Wo
   for (const each of resolved) if (each.status === "fulfilled") reads.forget(each.value.realPath);
 }
 
-/** Wraps the model that is current at each call, and emits an event with the cost of its calls. */
+/** Creates a model that calls the current model, and emits an event with the usage of each call. */
 function modelWithProgress(current: () => Model, emit: (event: AgentEvent) => void): Model {
   return {
     get name() {

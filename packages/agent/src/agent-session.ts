@@ -96,8 +96,8 @@ async function copied(from: string, to: string): Promise<string> {
 
 /**
  * Creates a transcript that opens its file when the first line is written, so that an empty chat leaves no
- * file. If the size of the file differs from `expectedBytes`, another process has written to the file. The
- * transcript then writes nothing.
+ * file. If the size of the file differs from `expectedBytes`, another process has written to the file. In
+ * that case, the transcript writes nothing.
  */
 export function lazyTranscript(path: string, expectedBytes: number): TranscriptWriter {
   let opened: Promise<TranscriptWriter> | undefined;

@@ -112,7 +112,7 @@ export class LonghaulAgent {
     return this.#state.isPlanMode;
   }
 
-  /** Returns the permission mode: `accept-edits` after the user has allowed edits for the session. */
+  /** Returns the permission mode. After the user has allowed edits for the session, it is `accept-edits`. */
   get permissionMode(): PermissionMode {
     return this.#services.permissions.mode;
   }
@@ -171,8 +171,8 @@ export class LonghaulAgent {
     const { journal, loop } = this.#main;
     await loop.answerOpenCalls();
     const { isPlanMode, planPath } = this.#state;
-    // The conversation may be wrong about plan mode: the user may have switched plan mode, or the message
-    // that announced plan mode may have been removed or collapsed.
+    // The conversation may be wrong about plan mode. The user may have switched plan mode, or the message
+    // that announced it may have been removed or collapsed.
     const believed = readHostState(journal.entries).isPlanMode;
     await journal.say(prompt, { permissionMode: this.#main.permissionMode() });
     if (isPlanMode !== believed) await journal.attach(planModeNotice(isPlanMode, planPath));

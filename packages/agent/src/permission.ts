@@ -32,8 +32,8 @@ export interface PermissionNeed {
    */
   readonly scope?: string;
   /**
-   * True if the command runs code of the project. If a file that decides what code the command runs changes,
-   * the answer "always" ends.
+   * True if the command runs code of the project. Some files decide what code that is. When one of these
+   * files changes, the answer "always" ends.
    */
   readonly runsCode?: boolean;
   /** True if the action changes a file that decides what code a command runs. */
@@ -61,7 +61,7 @@ export interface PermissionSettings {
   readonly mode?: PermissionMode | undefined;
   /**
    * Keys that are allowed without a question. A key that ends in `*` allows all keys with the same beginning.
-   * Exceptions are guarded files, credentials, and commands that a shell could split into several.
+   * It does not allow guarded files, credentials, or commands that a shell could split into several.
    */
   readonly allow?: readonly string[] | undefined;
   /** Folders and files outside the working folder that count as part of it. */

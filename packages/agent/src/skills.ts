@@ -128,8 +128,9 @@ const FENCE = /^---[ \t]*$/;
 const KEY = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/;
 
 /**
- * Reads the text fields of a front matter: plain, quoted, folded over several lines, or as blocks. This is
- * not a YAML parser. It skips lists and maps, and a field that it cannot read affects no other field.
+ * Reads the text fields of a front matter. A field can be plain, quoted, folded over several lines, or a
+ * block. This is not a YAML parser. It skips lists and maps. A field that it cannot read affects no other
+ * field.
  */
 export function readFrontMatter(text: string): {
   readonly fields: ReadonlyMap<string, string>;
@@ -225,8 +226,8 @@ function missing(name: string, skill: Skill | undefined, skills: readonly Skill[
 }
 
 /**
- * Lists skills with full descriptions if all of them fit, otherwise with short descriptions. If these do not
- * fit either, lists as many names as fit.
+ * Lists the skills. If the full descriptions do not fit, uses short descriptions. If these do not fit either,
+ * lists as many names as fit.
  */
 function listOf(skills: readonly Skill[]): string {
   if (skills.length === 0) return "Available skills: none.";

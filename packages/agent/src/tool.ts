@@ -16,8 +16,8 @@ export interface Tool {
    */
   needs(input: unknown, context: ToolContext): Promise<readonly PermissionNeed[]>;
   /**
-   * Runs the tool. Rejects only when aborted or because of a bug. Returns every error that the model can
-   * correct as an outcome.
+   * Runs the tool. Rejects only when aborted or because of a bug. If the model can correct an error, returns
+   * the error as an outcome.
    */
   call(input: unknown, context: ToolContext): Promise<ToolOutcome>;
 }
@@ -26,7 +26,9 @@ export interface ToolOutcome {
   /** Result for the model. */
   readonly content: string | readonly ContentBlock[];
   readonly isError?: boolean;
-  /** Summary of a few words for people after the title, such as "120 lines" or "exit 1 after 3.2 s". */
+  /**
+   * Summary in a few words, which people see after the title, such as "120 lines" or "exit 1 after 3.2 s".
+   */
   readonly summary?: string;
   /**
    * Details for people who expand the call, such as a diff. Without this field, people see the result for the
@@ -53,7 +55,10 @@ export interface ToolContext {
 export interface ToolSpec<Input> {
   readonly name: string;
   readonly description: string;
-  /** Source of both the definition that the model sees and the validation of its input. */
+  /**
+   * Schema of the input. The definition that the model sees and the validation of the input are both derived
+   * from it.
+   */
   readonly input: z.ZodType<Input>;
   readonly isReadOnly?: boolean;
   readonly title?: (input: Input) => string;
@@ -101,7 +106,7 @@ export function defineTool<Input>(spec: ToolSpec<Input>): Tool {
   };
 }
 
-/** Describes the raw call to the person, for a tool that does not describe its own needs. */
+/** Describes the raw call to the person. Used for a tool that does not describe its own needs. */
 const callItself = (name: string, input: unknown): PermissionNeed => ({
   kind: "other",
   title: `Call ${name}`,

@@ -57,7 +57,9 @@ export interface ResolvedPath {
   readonly displayPath: string;
   /** True if the path is in the working directory or in an additionally allowed path. */
   readonly isInside: boolean;
-  /** Reason why the file cannot exist. `isInside` is then false and `realPath` is unknown. */
+  /**
+   * Reason why the file cannot exist. If there is a reason, `isInside` is false and `realPath` is unknown.
+   */
   readonly problem?: string;
 }
 

@@ -62,7 +62,7 @@ class AiSdkModel implements Model {
   async *stream(request: ModelRequest, options: CallOptions = {}): AsyncGenerator<ModelEvent, void, void> {
     throwIfAborted(options.signal);
     const reader = new ReplyReader(this.#dialect, toolIdsIn(request));
-    // A separate controller ends the call also when the caller stops reading the stream.
+    // Uses a separate controller, because the call must also end when the caller stops reading the stream.
     const { controller, release } = linkedTo(options.signal);
     try {
       yield* this.#listen(request, reader, controller.signal);

@@ -117,7 +117,10 @@ function toolChoiceOf(choice: ToolChoice): unknown {
   }
 }
 
-/** Fields of a request that are mapped or that have no meaning here (the port sets `model`). */
+/**
+ * Known fields of a request. Each field is mapped, or has no meaning here. For example, the port sets
+ * `model`.
+ */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   "model",
   "stream",

@@ -23,8 +23,8 @@ const thought = (maker: string, metadata: Readonly<Record<string, unknown>>): Co
 });
 
 /**
- * Failure of a server that never marks the end of a text. A text is then complete only if another part
- * follows, so there is no partial reply.
+ * Failure of a server that never marks the end of a text. Such a text counts as complete only if another part
+ * follows. Here no part follows, so there is no partial reply.
  */
 const overloadedInText = {
   "overloaded-mid-stream": { ...STANDARD_FAILURES["overloaded-mid-stream"], partial: [] },

@@ -52,7 +52,10 @@ export function promptMessages(
   });
 }
 
-/** Returns the system prompt: one message per block if cache marks are kept, otherwise one text. */
+/**
+ * Returns the system prompt. If cache marks are kept, there is one message per block. Otherwise there is one
+ * text.
+ */
 export function systemMessages(
   content: MessageContent | undefined,
   mapping: Mapping,
@@ -126,7 +129,10 @@ function blocksOf(message: ApiMessage, { changes }: Mapping): readonly ContentBl
 /** Calls of one turn and their results in the next turn. */
 interface Pairs {
   readonly calls: ReadonlySet<ContentBlock>;
-  /** Tool name for each result that answers a call. Other results are orphans. */
+  /**
+   * Results that answer a call. The key is the result, and the value is the name of the tool. Other results
+   * are orphans.
+   */
   readonly answers: ReadonlyMap<ContentBlock, string>;
 }
 
@@ -151,8 +157,8 @@ function pairsOf(calling: Turn | undefined, answering: Turn | undefined): Pairs 
 }
 
 /**
- * Puts the results first, as a tool message, and then the user's content: a result must directly follow its
- * call.
+ * Puts the results first, as a tool message, because a result must directly follow its call. The user's
+ * content comes after the results.
  */
 function userMessages(
   blocks: readonly ContentBlock[],

@@ -73,8 +73,8 @@ export class ReplyReader {
   }
 
   /**
-   * Throws the error of an error part, unless the SDK only complains that a complete reply lacks a required
-   * tool call. In that case, the reply keeps the provider's finish reason.
+   * Throws the error of an error part, with one exception. If the SDK only complains that a complete reply
+   * lacks a required tool call, throws nothing. In that case, the reply keeps the provider's finish reason.
    */
   throwUnlessToolChoice(error: unknown): void {
     if (!/ToolChoiceViolation/.test(stringField(error, "name") ?? "")) throw error;
@@ -234,8 +234,8 @@ const idOf = (part: JsonRecord): string => stringField(part, "toolCallId") ?? st
 const pieceOf = (part: JsonRecord): string => stringField(part, "text") ?? stringField(part, "delta") ?? "";
 
 /**
- * Returns the open part that this part continues, with the metadata of both merged. Providers send metadata
- * with the start, a piece or the end.
+ * Returns the open part that this part continues. Merges the metadata of both, because providers send
+ * metadata with the start, a piece or the end.
  */
 function extend(open: Map<string, OpenPart>, part: JsonRecord): OpenPart {
   const id = idOf(part);
@@ -308,8 +308,8 @@ function serverResultBlock(part: JsonRecord, id: string): ContentBlock {
 }
 
 /**
- * Reads usage as versions 5, 6 and 7 and the providers report it. `input_tokens` excludes tokens read from or
- * written to a cache. Zero means that the server reported nothing.
+ * Reads usage in the forms of versions 5, 6 and 7 and of the providers. `input_tokens` excludes tokens read
+ * from or written to a cache. Zero means that the server reported nothing.
  */
 export function usageOf(usage: unknown, metadata: unknown, flavor: Flavor): ModelUsage {
   const details = field(usage, "inputTokenDetails");
@@ -341,7 +341,7 @@ export function usageOf(usage: unknown, metadata: unknown, flavor: Flavor): Mode
 const firstNumber = (...values: readonly unknown[]): number | undefined =>
   values.find((value): value is number => typeof value === "number" && Number.isFinite(value));
 
-/** Converts Anthropic's usage of one iteration within the call, which has names in camel case. */
+/** Converts Anthropic's usage of one iteration within the call. The names of its fields are in camel case. */
 const iterationOf = (item: unknown): UsageIteration => ({
   type: String(field(item, "type") ?? "message"),
   input_tokens: numberField(item, "inputTokens"),
@@ -350,7 +350,7 @@ const iterationOf = (item: unknown): UsageIteration => ({
   cache_read_input_tokens: numberField(item, "cacheReadInputTokens"),
 });
 
-/** End of a call, from the finish reasons of the SDK and of the provider. */
+/** End of a call. It is derived from the finish reasons of the SDK and of the provider. */
 type Ending =
   | { readonly kind: "stopped"; readonly reason: StopReason }
   | Extract<ModelFailure, { kind: "refused" | "cut-off" | "other" }>;

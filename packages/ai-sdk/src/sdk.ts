@@ -9,8 +9,8 @@ export interface AiSdkLanguageModel {
 }
 
 /**
- * The part of the `ai` module that we use. Members are methods, so that the much narrower real signatures
- * fit. The published types must not depend on the package.
+ * The part of the `ai` module that we use. Members are methods, so that the real signatures fit, which are
+ * much narrower. The published types must not depend on the package.
  */
 export interface AiSdk {
   streamText(options: object): AiSdkStream;
@@ -25,7 +25,7 @@ export interface AiSdkStream {
 
 const PACKAGE = "ai";
 
-/** Loads the user's `ai` module on first use: importing longhaul loads no SDK. */
+/** Loads the user's `ai` module on first use, so that importing longhaul loads no SDK. */
 export async function loadAiSdk(load: () => Promise<unknown> = () => import("ai")): Promise<AiSdk> {
   try {
     return (await load()) as AiSdk;

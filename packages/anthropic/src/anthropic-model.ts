@@ -54,8 +54,8 @@ export interface AnthropicModelOptions extends ClientOptions {
   readonly capabilities?: Partial<ModelCapabilities>;
   /**
    * Reaction when the model refuses thinking blocks that were written after a different history. `leave-out`
-   * (default): retry without thinking, and omit those blocks from later calls. `drop-block`: ask the provider
-   * to drop them. `fail`: report the error.
+   * (default) retries without thinking, and omits those blocks from later calls. `drop-block` asks the
+   * provider to drop them. `fail` reports the error.
    */
   readonly onThinkingMismatch?: "leave-out" | "drop-block" | "fail";
   /** Value of `anthropic-version`. Default: the version that the client sends. */

@@ -6,8 +6,8 @@ import { isCompactEdit } from "./request.ts";
 
 /**
  * Derives a model's capabilities from its name. Other servers that implement this API get only the features
- * that all of them accept. These servers accept cache marks, because their clients always send cache marks.
- * The servers support neither context management nor token counting.
+ * that all of them accept. They accept cache marks, because their clients always send cache marks. They
+ * support neither context management nor token counting.
  */
 export function anthropicCapabilities(
   model: string,

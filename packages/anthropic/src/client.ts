@@ -112,7 +112,7 @@ export async function countTokens(send: Sending, params: AnthropicParams): Promi
   );
 }
 
-/** Turns off the SDK's retries: the caller decides about retries and sees each attempt. */
+/** Turns off the SDK's retries, because the caller decides about retries and sees each attempt. */
 function callOptions({ apiVersion, signal }: Sending): AnthropicCallOptions {
   return {
     maxRetries: 0,

@@ -205,8 +205,8 @@ interface BlockReader {
   start(): readonly ModelEvent[];
   delta(delta: unknown): readonly ModelEvent[];
   /**
-   * Returns the whole block. Undefined for an empty block, because the API refuses an empty text block in the
-   * next request.
+   * Returns the whole block. For an empty block, returns undefined, because the API refuses an empty text
+   * block in the next request.
    */
   finish(): ContentBlock | undefined;
 }

@@ -63,7 +63,7 @@ const SAMPLING_FIELDS = ["temperature", "top_p", "top_k"] as const;
 
 /**
  * Removes sampling fields. The newer API version has no such fields, and a client does not reveal its
- * version. So we send the fields only if the caller names the older version and the model accepts them.
+ * version. The fields are sent only if the caller names the older version and the model accepts the fields.
  */
 function withoutSampling(
   request: ModelRequest,
@@ -79,8 +79,8 @@ function withoutSampling(
 }
 
 /**
- * Beta names and the requests that need them. A request sends only the betas that it needs, because the API
- * refuses unknown names.
+ * Betas that a request may need. The key is the name of a beta, and the value returns true if a request needs
+ * it. A request sends only the betas that it needs, because the API refuses unknown names.
  */
 const NEEDS: Readonly<Record<string, (request: ModelRequest) => boolean>> = {
   "context-management-2025-06-27": hasContextEdit,
@@ -113,9 +113,10 @@ function hasContextEdit({ context_management }: ModelRequest): boolean {
 }
 
 /**
- * Returns true if the request needs compaction at a threshold. A request can use only one type of compaction.
- * An edit for compaction decides first. Without such an edit, summary blocks without a signature mean
- * compaction at a threshold, unless the request has the field `compaction`.
+ * Returns true if the request needs compaction at a threshold. If the request has an edit for compaction, the
+ * result is true. If it has the field `compaction` instead, the result is false, because a request can use
+ * only one type of compaction. Otherwise the result is true if the request has summary blocks and none of
+ * them is signed.
  */
 function needsThresholdCompaction(request: ModelRequest): boolean {
   if (request.context_management?.edits.some(isCompactEdit)) return true;

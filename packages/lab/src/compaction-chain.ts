@@ -20,9 +20,10 @@ interface SizedRound {
 
 /**
  * Selects a start of the session that is long enough to reach the threshold `compactions` times. The context
- * starts empty, and each compaction leaves its target size. A session that is too short is still compacted
- * `compactions` times, after fewer tokens each time. Every policy compacts after the same rounds. The last
- * compaction comes after the last round. There are fewer compactions only if the session has fewer rounds.
+ * starts empty, and each compaction leaves its target size. If the session is too short, compactions come
+ * after fewer tokens, but their number stays the same. Only a session with fewer rounds than `compactions`
+ * gets fewer compactions. Every policy compacts after the same rounds. The last compaction comes after the
+ * last round.
  */
 export function planChain(
   stream: readonly Entry[],
@@ -53,8 +54,8 @@ function roundsUpTo(rounds: readonly Measured[], wanted: number): readonly Measu
 }
 
 /**
- * Returns the indexes of the rounds after which a compaction is due. The first one is due after `firstShare`
- * of all tokens, the others after equal parts of the remaining tokens.
+ * Returns the indexes of the rounds after which a compaction is due. The first compaction is due after
+ * `firstShare` of all tokens. The remaining tokens are divided equally among the other compactions.
  */
 function roundsDue(
   rounds: readonly Measured[],
@@ -85,7 +86,7 @@ export interface ChainOutcome {
 export interface ChainedCompaction {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Tokens after the first changed entry: the provider's cache has to store them again. */
+  /** Tokens after the first changed entry. The provider's cache has to store them again. */
   readonly rewrittenTokens: number;
   readonly calls: readonly PolicyCall[];
 }

@@ -49,7 +49,10 @@ export interface EvaluateOptions {
   readonly windowTokens?: number | undefined;
   /** Your own prices. They override the published prices. */
   readonly prices?: PriceTable | undefined;
-  /** Called before each policy runs. At that time, `done` of `total` runs are finished. */
+  /**
+   * Called before each policy runs. `done` is the number of finished runs, and `total` is the number of all
+   * runs.
+   */
   readonly onProgress?: ((progress: EvaluationProgress) => void) | undefined;
 }
 
@@ -147,8 +150,8 @@ async function evaluatePolicy(wanted: PolicyName | Policy, exam: Exam): Promise<
 }
 
 /**
- * Returns the context sizes after the compactions, or the size of the conversation if there was no
- * compaction.
+ * Returns the context sizes after the compactions. If there was no compaction, returns the size of the
+ * conversation.
  */
 function tokensOf({ entries, compactions }: ChainOutcome, countText: CountText): PolicyEvaluation["tokens"] {
   const left = compactions.map(({ tokensAfter }) => tokensAfter);

@@ -11,8 +11,7 @@ export interface EvaluationSetting {
   /** Size of the window in tokens, the source of that figure, and the threshold for automatic compaction. */
   readonly window: Pick<Thresholds, "size" | "origin" | "autoCompact">;
   /**
-   * Model whose prices apply: the session's model, or a common model if the prices of the session's model are
-   * unknown.
+   * Model whose prices apply. This is the session's model. If its prices are unknown, this is a common model.
    */
   readonly pricesOf: string;
   /** True if the prices of the session's model are unknown and those of a common model apply instead. */
@@ -51,8 +50,8 @@ export interface ChainEvaluation {
 export interface PolicyEvaluation {
   readonly policy: string;
   /**
-   * Number of compactions that ran. It exceeds the requested number if a policy keeps so many tokens that the
-   * window fills up more often.
+   * Number of compactions that ran. If a policy keeps many tokens, the window fills up more often, and this
+   * number exceeds the requested number.
    */
   readonly compactions: number;
   readonly probes: Tally;

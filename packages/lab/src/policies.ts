@@ -41,13 +41,13 @@ const POLICY_FACTORIES: Readonly<Record<PolicyName, (options: PolicyOptions) => 
       scriptedModel(() => HOSTILE_SUMMARY, { name: "hostile" }),
     ),
   }),
-  /** A sliding window, like LangChain's `trimMessages` and most agents that truncate. */
+  /** Drops the oldest rounds. LangChain's `trimMessages` and most agents that truncate do the same. */
   "drop-oldest": createCutPolicy("drops the oldest rounds", (entries, thresholds, countText) =>
     withoutOldestRounds(entries, targetTokensOf(thresholds), countText),
   ),
   /**
-   * Keeps the first request and the newest messages, like Roo, OpenHands (`keep_first`) and many chat
-   * memories.
+   * Keeps the first request and the newest messages. Roo, OpenHands (`keep_first`) and many chat memories do
+   * the same.
    */
   "keep-last": createCutPolicy(`keeps the first request and the last ${KEPT_MESSAGES} messages`, keepLast),
   /**
@@ -89,7 +89,8 @@ function createCutPolicy(description: string, cut: Cut): (options: PolicyOptions
 }
 
 function keepLast(entries: readonly Entry[], thresholds: Thresholds, countText: CountText): readonly Entry[] {
-  // A round is two API messages: a response, and the user message before it or the tool results after it.
+  // A round counts as two API messages. One is a response. The other is the user message before it, or the
+  // message with the tool results after it.
   const newest = groupRounds(entries)
     .slice(-KEPT_MESSAGES / 2)
     .flatMap((round) => round.entries);
@@ -172,9 +173,9 @@ function createShrink(options: PolicyOptions, name: string, model: Model | undef
 }
 
 /**
- * Replaces the conversation with a summary and the person's last message, as goose, crush, Roo and the SDKs
- * do. Our built-in summarizer writes the summary, which includes the content of an earlier summary. Nothing
- * checks whether the summary is complete.
+ * Replaces the conversation with a summary and the person's last message. goose, crush, Roo and the SDKs do
+ * the same. Our built-in summarizer writes the summary and includes the content of an earlier summary.
+ * Nothing checks whether the summary is complete.
  */
 function plainSummary({ countText, summaryTokens }: PolicyOptions): PolicyParts {
   const portsFor = deterministicPorts("plain");
@@ -228,7 +229,7 @@ async function unchangedIfNothingToDo(
 const HOSTILE_SUMMARY: string = ["<summary>", HOSTILE_SECTIONS, "</summary>"].join("\n");
 
 /**
- * Creates ports with sequential ids and the time of the newest entry, so that a policy returns the same
+ * Creates ports with sequential ids. Their time is the time of the newest entry. So a policy returns the same
  * result for the same input.
  */
 function deterministicPorts(name: string): (entries: readonly Entry[]) => CompactionPorts {
@@ -242,8 +243,9 @@ function deterministicPorts(name: string): (entries: readonly Entry[]) => Compac
 
 /**
  * Returns the model call that would have written this summary. The call reads the conversation from the
- * prompt cache, sends the request for a summary, and outputs as many tokens as the summary has. All policies
- * pay this price, although most of the imitated programs send a separate request and pay for it in full.
+ * prompt cache and sends the request for a summary. Its output has as many tokens as the summary. All
+ * policies pay this price. Most of the imitated programs pay more, because they send a separate request and
+ * pay for it in full.
  */
 function summaryCall(
   { countTokens, tokensBefore }: CompactionPlan,

@@ -16,7 +16,7 @@ export type PolicyName = (typeof POLICY_NAMES)[number];
 
 /**
  * Policies that a replay can run. `longhaul-built-in` is the engine without a model for summaries.
- * `everything` removes nothing: it shows what the whole history would cost in an unlimited window.
+ * `everything` removes nothing. It shows the cost of sending the whole history in an unlimited window.
  */
 export const REPLAY_POLICIES = [
   "longhaul",
@@ -33,8 +33,8 @@ export type ReplayPolicyName = (typeof REPLAY_POLICIES)[number];
 /** A conversation that has reached the threshold. */
 export interface PolicyInput {
   /**
-   * Entries from the last compaction boundary on, in the form in which the next request would send them. If
-   * an entry contains usage, the usage was measured for exactly this conversation.
+   * Entries from the last compaction boundary on, as the next request would send them. If an entry contains
+   * usage, the usage was measured for exactly this conversation.
    */
   readonly entries: readonly Entry[];
   readonly thresholds: Thresholds;

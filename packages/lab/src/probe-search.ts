@@ -39,8 +39,8 @@ export function haystackOf(texts: readonly string[]): Haystack {
 const normalize = (text: string): string => withoutControls(text).replace(/\\+/g, "/").replace(/\s+/g, " ");
 
 /**
- * Returns true only if the text contains the whole name or figure: `a.tsx` does not contain `a.ts`, and 512
- * does not contain 12.
+ * Returns true only if the text contains the whole name or figure. For example, `a.tsx` does not contain the
+ * name `a.ts`, and 512 does not contain the figure 12.
  */
 function containsName(text: string, name: string): boolean {
   for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
@@ -55,8 +55,8 @@ const isWordCharacter = (character: string | undefined): boolean =>
 /** Matches a group of files: `folder/{one.ts, two.ts}` names two files. */
 const GROUP = /([^\s{}"'`(),;]*\/)\{([^{}\n]{1,4000})\}/g;
 /**
- * Matches a list of files in a folder: in `Files under /project/: one.ts, src/two.ts`, the paths are relative
- * to the folder.
+ * Matches a list of files in a folder, such as `Files under /project/: one.ts, src/two.ts`. The paths in the
+ * list are relative to the folder.
  */
 const FOLDER_LINE = /^\W*files (?:in|under) (\S+\/): (.+)$/gim;
 

@@ -106,9 +106,7 @@ function activeIds(entries: readonly Entry[]): ReadonlySet<string> {
   return new Set(active.flatMap(({ entryIds }) => entryIds));
 }
 
-/**
- * A file becomes a probe from this number of reads on, because the agent will probably read the file again.
- */
+/** Minimum number of reads that makes a file a probe. The agent will probably read such a file again. */
 const MIN_READS = 2;
 /**
  * Minimum weight of an error for a probe. Weight 1 is any failed command, such as a search without a hit or a
@@ -116,7 +114,10 @@ const MIN_READS = 2;
  */
 const MIN_ERROR_WEIGHT = 2;
 
-/** Probes for files that were changed, read more than once, or read and named by a person. */
+/**
+ * Probes for files that the agent changed or read more than once. A file that the agent read only once is a
+ * probe if a person named it.
+ */
 function fileProbes(digest: SessionDigest): readonly DraftProbe[] {
   const said = digest.exchanges.map(({ message }) => message?.text ?? "").join("\n");
   return digest.files
@@ -128,8 +129,8 @@ function fileProbes(digest: SessionDigest): readonly DraftProbe[] {
 }
 
 /**
- * Returns the path that the agent would pass to a tool: relative to the project folder. For a file elsewhere:
- * its name and its parent folder.
+ * Returns the path that the agent would pass to a tool. This is the path relative to the project folder. For
+ * a file outside that folder, it is the name of the file and of its parent folder.
  */
 function nameInProject(path: string, cwd: string | undefined): string {
   const folder = cwd?.replace(/\/+$/, "");
@@ -185,8 +186,8 @@ function taskProbes(digest: SessionDigest): readonly DraftProbe[] {
 }
 
 /**
- * Number of characters at the start and at the end of a message that count as typed. The middle of a longer
- * message counts as pasted text, such as a log or a file.
+ * Number of characters at the start and at the end of a message that count as typed by the person. In a
+ * longer message, the middle counts as pasted text, such as a log or a file.
  */
 const OWN_WORDS_HEAD_CHARS = 1_000;
 const OWN_WORDS_TAIL_CHARS = 500;
@@ -243,11 +244,11 @@ function* figuresIn(line: string): Generator<string> {
 }
 
 /**
- * Maximum length of a phrase: long enough not to occur by chance, short enough that a quotation contains the
- * whole phrase.
+ * Maximum length of a phrase. The phrase is long enough that it does not occur by chance, and short enough
+ * that a quotation contains all of it.
  */
 const PHRASE_CHARS = 60;
-/** The beginning identifies a text up to this length. A longer text also needs its end. */
+/** Maximum length of a text that its beginning identifies. For a longer text, its end is needed too. */
 const MAX_BEGINNING_ONLY_CHARS = 1.5 * PHRASE_CHARS;
 
 /** Shortens a text to one line for people. */

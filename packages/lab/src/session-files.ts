@@ -13,8 +13,9 @@ import { indexPairs, type ToolPair } from "@longhaul/core/messages";
 import type { FileAnswer, ProjectFiles } from "@longhaul/core/restore";
 
 /**
- * The project's files as reconstructed from a session up to the current round: files that the agent read or
- * wrote in full, with all later edits. The files on this machine may have changed or may not exist.
+ * The project's files, reconstructed from a session up to the current round. Contains the files that the
+ * agent read or wrote in full, with all later edits. The files on this machine are not used, because they may
+ * have changed or may not exist.
  */
 export class SessionFiles implements ProjectFiles {
   readonly #texts = new Map<string, string>();

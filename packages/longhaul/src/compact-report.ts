@@ -39,7 +39,8 @@ export interface CompactReport extends RewriteReport {
    */
   readonly notInFile: number;
   /**
-   * Tokens saved, the minimum worthwhile saving for this session, and whether the compaction saves that much.
+   * Saving of the compaction: the saved tokens, the minimum worthwhile saving for this session, and whether
+   * the saved tokens reach that minimum.
    */
   readonly saving: Saving;
   readonly boundary: CompactBoundaryEntry;
@@ -49,7 +50,9 @@ export interface CompactReport extends RewriteReport {
     readonly model: string | null;
     readonly usage: ModelUsage | null;
     readonly cost: number | null;
-    /** Number of rounds that did not fit into the request to the model and were condensed for it. */
+    /**
+     * Number of rounds that were condensed for the request to the model, because they did not fit into it.
+     */
     readonly condensedRounds: number;
     /** Every attempt, in order. */
     readonly attempts: readonly SummaryAttempt[];
@@ -78,7 +81,10 @@ export interface CompactReport extends RewriteReport {
    * repeat their content.
    */
   readonly kept: Size & { readonly inSummary: boolean };
-  /** Tool results in the kept messages that were already cleared and stay cleared, and their tokens. */
+  /**
+   * Tool results in the kept messages that were cleared before the compaction and stay cleared. `tokens` is
+   * the size of their content.
+   */
   readonly cleared: { readonly results: number; readonly tokens: number };
   /** Cost and benefit. Null if prices are unknown. */
   readonly cost: CompactCost | null;

@@ -22,8 +22,8 @@ export interface CompactionNotes {
 
 /**
  * Returns the session's notes, even if they are old. The compaction keeps messages that the notes do not
- * cover. If there are no notes, builds them without writing them, because the compaction may not be
- * worthwhile.
+ * cover. If there are no notes, builds them. Does not write the built notes, because the compaction may not
+ * be worthwhile.
  */
 export async function notesForCompaction(
   session: Session,

@@ -1,6 +1,6 @@
-// This file completes commands without a library. @bomb.sh/tab is at version 0.0.x, and both it and tabtab
-// leave the values of options to the program. All other completions come from Commander's table, which is
-// also the source of the help.
+// This file completes commands without a library. @bomb.sh/tab is at version 0.0.x. Neither it nor tabtab
+// completes the values of options, so the program would have to do that itself. All other completions come
+// from Commander's table, which is also the source of the help.
 import type { Argument, Command, Option } from "commander";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -132,8 +132,8 @@ const takesValue = (option: Option | undefined): Option | undefined =>
   option?.required || option?.optional ? option : undefined;
 
 /**
- * Completes the value of an option or argument. Offers the choices of the option. Without choices, offers
- * files, folders or sessions if the placeholder of the value is `file`, `folder` or `session`.
+ * Completes the value of an option or argument. If the option has choices, offers them. If it has no choices,
+ * the placeholder of the value decides: `file`, `folder` or `session` offers files, folders or sessions.
  */
 async function valuesOf(of: Valued, start: string, findSessions: FindSessions): Promise<Completion> {
   if (of.argChoices !== undefined)

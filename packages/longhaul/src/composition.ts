@@ -38,9 +38,9 @@ export interface Composition extends CompactionPorts {
   readonly terminal: Terminal;
   readonly places: UserPlaces;
   /**
-   * Loads a session. Pass `writing` if the command will write to the session. If the query is `latest`, a
-   * writing command then names the session, and asks for confirmation if the session belongs to another
-   * project.
+   * Loads a session. Pass `writing` if the command will write to the session. If `writing` is given and the
+   * query is `latest`, this prints which session was found. If that session belongs to another project, this
+   * also asks for confirmation.
    */
   load(query: string, writing?: WritingChoice): Promise<Session>;
   /**

@@ -19,8 +19,8 @@ import {
  */
 export interface CostReport {
   /**
-   * Model whose prices are used: the session's model, or a common model if the prices of the session's model
-   * are unknown.
+   * Model whose prices are used. This is the session's model. If its prices are unknown, this is a common
+   * model.
    */
   readonly model: string;
   readonly arePricesAssumed: boolean;
@@ -36,8 +36,8 @@ export interface CostReport {
   readonly nextTurn: { readonly warm: number; readonly cold: number };
   readonly expectedTurns: number;
   /**
-   * Summary calls, already made or expected, whose cost is included in the figures of the compaction. Null if
-   * there are none.
+   * Summary calls that were already made or are expected. The figures of the compaction include their cost.
+   * Null if there are none.
    */
   readonly call: CallCost | null;
   /**
@@ -84,8 +84,8 @@ export function costReport(session: Session, circumstances: CostCircumstances): 
 type Calls = Pick<CostReport, "call" | "assumedCall">;
 
 /**
- * Returns the summary calls for the report. A compaction that was already computed uses the built-in
- * summarizer, so its model call is only assumed.
+ * Returns the summary calls for the report. If the compaction was already computed, the built-in summarizer
+ * wrote its summary. In that case, the model call is only assumed.
  */
 function callsFor(session: Session, model: string, circumstances: CostCircumstances): Calls {
   const { compaction, thresholds, prices } = circumstances;

@@ -4,8 +4,8 @@ import { foldText, padEnd, textWidth } from "./view/text-width.ts";
 
 const INDENT = "  ";
 /**
- * Minimum columns for descriptions next to the terms. If there are fewer columns, descriptions go below the
- * terms.
+ * Minimum columns for descriptions next to the terms. If there are fewer columns, descriptions are printed
+ * below the terms.
  */
 const MIN_ROOM = 30;
 

@@ -35,8 +35,8 @@ export interface InspectReport {
     readonly tokens: number;
     readonly source: "usage" | "estimate";
     /**
-     * The step after which no response has reported its usage. Null if the newest response reports its usage,
-     * or if no response in the file does.
+     * The step since which no response has reported its usage. Null if the newest response reports its usage.
+     * Also null if no response in the file reports its usage.
      */
     readonly unreportedSince: ContextStep | null;
     readonly reportedTokens: number;
@@ -56,7 +56,7 @@ type ContextStep = "compaction" | "clearing" | UndoRecord["direction"];
 
 type Accounted = Omit<TokenAccounting, "duplicateReads" | "results">;
 
-/** The token accounting of the context, with records instead of maps so that it fits into JSON. */
+/** The token accounting of the context. It contains records instead of maps, because JSON has no maps. */
 type AccountingReport = {
   readonly [Name in keyof Accounted]: Accounted[Name] extends number
     ? number

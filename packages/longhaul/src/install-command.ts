@@ -89,7 +89,10 @@ function installPlace(program: RunningProgram): InstallPlace {
   return { kind: "project", folder };
 }
 
-/** Finds the nearest parent folder with workspaces, or else the nearest parent folder with a manifest. */
+/**
+ * Finds the nearest parent folder with workspaces. If there is none, finds the nearest parent folder with a
+ * manifest.
+ */
 function workspaceRoot(program: RunningProgram): string {
   const path = pathOf(program);
   const found = foldersAbove(program.file, path).flatMap((folder) => {
@@ -147,7 +150,9 @@ type AddCommand = (
 
 const NPM: AddCommand = (packages, inFolder) => ["npm", "install", ...packages, ...inFolder("--prefix")];
 
-/** Package managers by their lock file. Two package managers cannot share a folder. */
+/**
+ * Pairs of a lock file and the package manager that writes it. Two package managers cannot share a folder.
+ */
 const BY_LOCK_FILE: readonly (readonly [file: string, add: AddCommand])[] = [
   ["package-lock.json", NPM],
   ["pnpm-lock.yaml", (packages, inFolder) => ["pnpm", ...inFolder("--dir"), "add", ...packages]],

@@ -1,8 +1,8 @@
 import { LonghaulError } from "@longhaul/core/errors";
 
 /**
- * Signals that interrupt a command. They include the signals for a closed terminal and for a system shutdown,
- * because otherwise processes of hooks would outlive this program.
+ * Signals that interrupt a command. They include the signals for a closed terminal and for a system shutdown.
+ * Without a listener for these, processes of hooks would outlive this program.
  */
 const INTERRUPTS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -16,8 +16,8 @@ export async function untilInterrupted<T>(
 ): Promise<T> {
   const abort = new AbortController();
   const interrupted = (): void => {
-    // The listeners are removed only after all listeners of this signal have run. The lock package ends the
-    // program immediately if it is the only listener.
+    // Removes the listeners only after all listeners of this signal have run. If the lock package were the
+    // only listener, it would end the program immediately.
     queueMicrotask(release);
     abort.abort();
   };

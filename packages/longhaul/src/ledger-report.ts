@@ -8,7 +8,10 @@ import { chooseId } from "./message-choice.ts";
 /** Output format of `ledger --json`. Stable, because other programs read it. See docs/json.md. */
 export interface LedgerReport {
   readonly session: { readonly id: string; readonly path: string };
-  /** The compactions that led to the conversation, newest first, or only the requested compaction. */
+  /**
+   * The compactions that led to the conversation, newest first. If one compaction was requested, the list
+   * contains only that one.
+   */
   readonly compactions: readonly CompactionLedgerReport[];
 }
 

@@ -10,8 +10,8 @@ const WHERE_TO_LOOK = "`longhaul inspect SESSION --prompts` lists the messages t
 const SHOWN_CANDIDATES = 3;
 
 /**
- * Finds the uuid of a message. The user gives the uuid or its beginning. If the conversation has no such id,
- * also searches the ids that messages had before they were rewritten.
+ * Finds the uuid of a message. The user gives the uuid or its beginning. If no message of the conversation
+ * has this id, searches the ids that messages had before they were rewritten.
  *
  * @param lines all lines of the session.
  */
@@ -69,7 +69,10 @@ export function chooseId(ids: readonly string[], wanted: string, words: IdWords)
   );
 }
 
-/** Returns the messages of the conversation that had such an id before they were rewritten. */
+/**
+ * Searches the ids that messages had before they were rewritten. Returns the current uuids of the messages
+ * that had an id with this beginning.
+ */
 function earlierIds(
   conversation: readonly Entry[],
   wanted: string,

@@ -66,7 +66,10 @@ export async function chooseModel(
   return aiSdkModel({ model: create(settings)(name), name, sdk: modules.sdk });
 }
 
-/** Throws if the name alone shows that there is no such model: it is empty, or its provider is unknown. */
+/**
+ * Throws if the name alone shows that there is no such model. The name may be empty, or its provider may be
+ * unknown.
+ */
 export function requireModelName({ model, baseUrl }: ModelChoice): void {
   if (model === undefined) return;
   const provider = providerOf(model);
@@ -115,8 +118,8 @@ const WITHOUT_MODEL =
   /^(?:model-|(?:no-summary|notes-reply-unusable|option-invalid|provider-unknown|base-url-missing)$)/;
 
 /**
- * Adds a text to the error of a failed call. The text says that nothing was changed, and which options need
- * no model.
+ * Adds a text to the error of a failed call. The text says that nothing was changed. It also lists the
+ * options that need no model.
  */
 export function withBuiltInOffer(
   error: unknown,

@@ -60,8 +60,8 @@ export interface NotesWorkReport extends Pick<BuiltNotes, "by" | "messages" | "c
   /** False if edits were refused and never corrected. */
   readonly complete: boolean;
   /**
-   * Set if the model did not answer in time: the reason, and the number of messages that were noted without
-   * the model.
+   * Set if the model did not answer in time. `reason` is the reason, and `messages` is the number of messages
+   * that were noted without the model.
    */
   readonly fallback: { readonly reason: string; readonly messages: number } | null;
   readonly usage: ModelUsage | null;
@@ -183,7 +183,10 @@ function sectionView(section: NotesSectionReport, { limits }: NotesReport, termi
   return `${heading}\n${section.text === "" ? colors.dim(`${INDENT}(nothing noted)`) : bodyLines(section.text, terminal)}`;
 }
 
-/** Wraps lines below the start of their text, so that lists stay lists. */
+/**
+ * Wraps the text of the notes. A wrapped line starts below the text of its first line, so that list items
+ * stay recognizable.
+ */
 function bodyLines(text: string, { colors, width }: Terminal): string {
   return shownText(text)
     .replaceAll("\t", INDENT)

@@ -5,8 +5,8 @@ import { ModelError } from "@longhaul/core/models";
 import { installedManifest, installRemedy, type RunningProgram } from "./install-command.ts";
 
 /**
- * AI SDK providers that can be named before a colon. Each is a separate package, here with the major version
- * that belongs to `ai` 6. The next major version belongs to `ai` 7.
+ * The key is the name of an AI SDK provider, which the user writes before a colon. The value is the major
+ * version of the provider's package for `ai` 6. The next major version is for `ai` 7.
  */
 const MAJOR_FOR_AI_6: Readonly<Record<string, number>> = {
   "amazon-bedrock": 4,
@@ -57,8 +57,8 @@ export type ImportPackage = (name: string) => Promise<unknown>;
 const importPackage: ImportPackage = (name) => import(name);
 
 /**
- * Loads `ai` and the package of a provider. Checks both before it loads either, so that one message names
- * everything to install.
+ * Loads `ai` and the package of a provider. Checks both packages before it loads one, so that one message can
+ * name everything to install.
  */
 export async function loadProvider(
   provider: string,

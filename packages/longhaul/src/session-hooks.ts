@@ -18,8 +18,9 @@ export async function sessionHooks(
 }
 
 /**
- * Runs a hook in the current folder if the session's folder does not exist. A session may outlive its
- * project's folder or come from another machine, and a hook that guards compactions must run even then.
+ * Returns a function that runs a hook in the session's folder. If that folder does not exist, the hook runs
+ * in the current folder. A session may outlive its project's folder or come from another machine. A hook that
+ * guards compactions must run even then.
  */
 function whereThereIsAFolder(run: RunCommand): RunCommand {
   return async (request) => {

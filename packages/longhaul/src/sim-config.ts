@@ -23,8 +23,8 @@ import { SPAN_KINDS } from "@longhaul/simulator/internal";
 import { z } from "zod";
 
 /**
- * Options of the simulator without functions, which JSON cannot contain. Also omits `keepBodies`, because the
- * command prints no body.
+ * Options of the simulator. Omits functions, because JSON cannot contain them. Also omits `keepBodies`,
+ * because the command prints no body.
  */
 type LibraryOptions = Omit<
   SimulatorOptions,
@@ -50,8 +50,8 @@ const count = z.int().nonnegative();
 const share = z.number().min(0).max(1);
 
 /**
- * Schema for one of these kinds for all requests, or for a list with one kind per request. After the end of
- * the list, its last kind repeats.
+ * Schema for a kind, or for a list of kinds. A single kind applies to all requests. A list has one kind per
+ * request, and its last kind applies to all further requests.
  */
 const kinds = <Name extends string>(...names: readonly Name[]) => {
   const kind = z.enum(names);
@@ -144,7 +144,7 @@ const config = {
     .optional(),
 } satisfies Shape<SimConfig>;
 
-/** Keys of the file. Keys of its objects follow after a dot. */
+/** Keys of the file. A key inside an object is written as the key of the object, a dot and the inner key. */
 export const SIM_CONFIG_KEYS: readonly string[] = Object.entries({ ...config, switches, coder }).flatMap(
   ([key, value]) =>
     value === switches || value === coder ? Object.keys(value).map((name) => `${key}.${name}`) : [key],

@@ -18,8 +18,8 @@ export function reportWindow(thresholds: Thresholds): ReportWindow {
 type Limits = Pick<ReportWindow, "autoCompact" | "blocking">;
 
 /**
- * Returns the number of tokens at which the conversation counts as full. At that size it is compacted, or no
- * more calls should be made.
+ * Returns the number of tokens at which the conversation counts as full. At that size, automatic compaction
+ * starts. If it is off, no more calls should be made.
  */
 export const fullAt = ({ autoCompact, blocking }: Limits): number => autoCompact ?? blocking;
 

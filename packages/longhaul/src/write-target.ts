@@ -15,8 +15,8 @@ export interface TargetChoice {
 }
 
 /**
- * Returns the target of the output. Undefined if nothing is written. Rejects a missing folder before any work
- * is done.
+ * Returns the target of the output, or undefined if nothing is written. If the folder does not exist, rejects
+ * before any work is done.
  */
 export async function targetOf({ dryRun, inPlace, out }: TargetChoice): Promise<WriteTarget | undefined> {
   if (dryRun) return undefined;
@@ -27,7 +27,7 @@ export async function targetOf({ dryRun, inPlace, out }: TargetChoice): Promise<
 }
 
 /**
- * Throws if the folder does not exist, because otherwise a misspelled folder would be created. Any other
+ * Throws if the folder does not exist. Without this check, a misspelled folder would be created. Any other
  * problem causes an error when the file is written.
  */
 async function requireFolderOf(path: string): Promise<void> {
@@ -75,8 +75,8 @@ export async function findSessionToWrite(
 }
 
 /**
- * Returns the session of a read-only command: the given session, or else the latest. If the latest session is
- * used, prints which session that is.
+ * Returns the session of a read-only command. This is the given session. If none is given, it is the latest
+ * session, and the command prints which session that is.
  */
 export async function sessionOrLatest(
   query: string | undefined,

@@ -16,7 +16,10 @@ const byLength: CountText = (text) => text.length;
 const summary = (notes: Notes, limits: NotesLimits, countTokens = byLength): string =>
   notesAsSummary(notes, { limits, path, countTokens });
 
-/** Creates notes with these bodies, by section name. All other sections are empty. */
+/**
+ * Creates notes with these bodies. The key is the name of a section, the value is its body. All other
+ * sections are empty.
+ */
 function notesWith(bodies: Readonly<Record<string, string>>, preface = ""): Notes {
   const { sections } = emptyNotes(OUR_TEMPLATE);
   const filled = sections.map((section) => ({
@@ -234,7 +237,7 @@ describe("notesAsSummary, for any notes", () => {
         const preface = read.preface === "" ? 0 : countTokens(read.preface);
         expect(size.tokens + preface).toBeLessThanOrEqual(limits.totalTokens);
         // If the counter counts characters, the whole text is within the total too. Other counters may count
-        // the whole text slightly higher than the sum of its parts.
+        // more tokens in the whole text than in its parts together.
         if (countTokens === byLength) {
           const filled = read.sections.filter(({ body }) => body !== "");
           const aside = filled.reduce((sum, { heading }) => sum + `\n\n${heading}\n`.length, 0);

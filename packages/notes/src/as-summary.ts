@@ -8,9 +8,8 @@ import { joinParts, nameKey } from "./notes-format.ts";
 /**
  * Sections to cut first if all sections together are too long. The agent needs these sections least, because
  * they contain history and facts that the agent can find in the code. Sections of a user's template are cut
- * after this list and before `CUT_LAST`, starting with the last of these sections. The text above the first
- * heading gets only the tokens that the sections do not use, because the user wrote that text before the
- * session.
+ * next, before those in `CUT_LAST`. Of these, the last section is cut first. The text above the first heading
+ * gets only the tokens that no section uses, because the user wrote it before the session.
  */
 const CUT_FIRST: readonly string[] = [
   "Worklog",
@@ -28,8 +27,8 @@ const CUT_LAST: readonly string[] = [
 ].map(nameKey);
 
 /**
- * All sections are cut to this share of the section limit before any section is removed. A few lines of each
- * section are more useful than some complete sections.
+ * Share of the section limit. No section is removed before all sections are cut to this share, because a few
+ * lines of each section are more useful than some complete sections.
  */
 const FLOOR_SHARE = 1 / 8;
 
@@ -47,9 +46,9 @@ export interface NotesSummaryInput {
 }
 
 /**
- * Renders the notes as the summary of a conversation. Cuts each section to its limit. Cuts all sections,
- * together with the notice about cuts, to the total. Headings do not count. Notes within the limits stay
- * unchanged.
+ * Renders the notes as the summary of a conversation. Cuts each section to its limit. If the sections and the
+ * notice about cuts exceed the total together, cuts the sections further. Headings do not count. Notes within
+ * the limits stay unchanged.
  */
 export function notesAsSummary(notes: Notes, { limits, path, countTokens }: NotesSummaryInput): string {
   const count: CountText = (text) => (text === "" ? 0 : countTokens(text));
@@ -90,7 +89,7 @@ interface Wish {
 }
 
 /**
- * Divides the token budget among the sections. Cuts sections in order, each down to the floor at most. If
+ * Divides the token budget among the sections. Cuts one section after the other, but none below the floor. If
  * that does not save enough tokens, cuts sections below the floor in the same order.
  */
 function allot(wishes: readonly Wish[], budgetTokens: number, floorTokens: number): readonly number[] {
@@ -122,7 +121,8 @@ function cutSection({ heading, body }: NotesSection, budgetTokens: number, count
 }
 
 /**
- * Returns as many whole lines from the end of the text as fit, or undefined if not even the last line fits.
+ * Returns as many whole lines from the end of the text as fit. If not even the last line fits, returns
+ * undefined.
  */
 function endThatFits(text: string, budgetTokens: number, count: CountText): string | undefined {
   const lines = text.split("\n");

@@ -15,7 +15,9 @@ describe("notes of a resumed session", () => {
       const link = { uuid, parentUuid: entries.at(-1)?.uuid ?? null, timestamp: "2026-01-01T00:00:00Z" };
       entries.push({ ...link, type, message: { role: type, content: text } } as Entry);
     };
-    /** Runs a turn with a new compactor, as a new process would, and returns the number of notes calls. */
+    /**
+     * Runs a turn with a new compactor, as after a restart of the process. Returns the number of notes calls.
+     */
     const turn = async (words: number): Promise<number> => {
       const model = scriptedModel(() => NOTE);
       const windowTokens = 32_000;

@@ -61,7 +61,9 @@ export interface ExtractionOutcome {
   /** Number of model calls. */
   readonly calls: number;
   readonly usage: ModelUsage;
-  /** False if edits were refused and never corrected, so something may be missing from the notes. */
+  /**
+   * False if edits were refused and never corrected. In that case, something may be missing from the notes.
+   */
   readonly isComplete: boolean;
 }
 
@@ -76,8 +78,8 @@ const MAX_ANSWERS_ONE_BY_ONE = 8;
 /** Minimum output tokens of a fork. Fewer tokens are not enough to rewrite one section. */
 const MIN_OUTPUT_TOKENS = 1_000;
 /**
- * Output tokens for tags and a sentence before them. These tokens are added to the total limit, because the
- * model may rewrite all notes.
+ * Output tokens for the tags and for a sentence before them. They are added to the total limit of the notes,
+ * because the model may rewrite all notes.
  */
 const OUTPUT_BESIDES_NOTES_TOKENS = 1_000;
 
@@ -93,7 +95,7 @@ const FORK_IS_TOO_MUCH: ReadonlySet<ModelFailureKind> = new Set([
 ]);
 
 /**
- * Lets a model update the notes: in a fork of the conversation if possible, otherwise in a separate call.
+ * Lets a model update the notes. Uses a fork of the conversation if possible, otherwise a separate call.
  * Longhaul applies the edits, never the host. If an edit is refused, the model gets the reason and may
  * correct the edit a few times. Applied edits stay, even if others are refused. Throws if no edit could be
  * applied. After an abort, always throws `model-aborted`.
@@ -236,7 +238,8 @@ class Extraction {
     this.#edits += taken.edits;
     this.#refused += taken.refused;
     this.#saidNothing = taken.saysNothingToNote;
-    // After a refused edit, only an applied edit or the reply NOTHING TO NOTE makes the notes complete again.
+    // After a refused edit, the notes are incomplete. They become complete again only after an applied edit
+    // or the reply NOTHING TO NOTE.
     if (!taken.isComplete) this.#isComplete = false;
     else if (taken.edits > 0 || taken.saysNothingToNote) this.#isComplete = true;
     return taken;

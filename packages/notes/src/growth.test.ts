@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type GrowthThresholds, NotesGrowth } from "./notes-keeper.ts";
 
-/** Reports these responses in order, and returns after each response whether notes are due. */
+/** Reports these responses in order. Returns for each response whether notes are due after it. */
 function course(
   growth: NotesGrowth,
   ...turns: readonly (readonly [tokens: number, calls: number])[]

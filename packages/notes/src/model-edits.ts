@@ -16,7 +16,7 @@ export interface EditTool {
   /** Name of the field with the list of edits. Undefined for a tool that takes one edit per call. */
   readonly list: string | undefined;
   /**
-   * Value of the command field with which the tool edits a file. Undefined for a tool without such a field.
+   * Value of the command field that makes the tool edit a file. Undefined for a tool without such a field.
    */
   readonly command: string | undefined;
 }
@@ -27,10 +27,10 @@ const REPLACE_ALL_FIELDS = ["replace_all", "replaceAll"] as const;
 const EDIT_COMMAND = "str_replace";
 
 /**
- * Finds a host tool with which the model can edit the notes in a fork of the conversation. Uses a tool of the
- * host, because an additional tool would change the cached prefix. Returns undefined if the host has no
- * suitable tool, or if the request forbids tool calls. Also returns undefined if the request forbids parallel
- * tool calls, because one edit is not enough.
+ * Finds a host tool with which the model can edit the notes in a fork of the conversation. Only a tool of the
+ * host is possible, because an additional tool would change the cached prefix. Returns undefined if the host
+ * has no suitable tool, or if the request forbids tool calls. If the request forbids parallel tool calls,
+ * also returns undefined, because one edit is not enough.
  */
 export function findEditTool({ tools = [], tool_choice }: RequestFrame): EditTool | undefined {
   if (tool_choice?.type === "none" || field(tool_choice, "disable_parallel_tool_use") === true)
@@ -118,8 +118,8 @@ const CLOSING = "</note>";
 const ATTRIBUTE = /([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /**
- * Reads the `<note …>…</note>` blocks of a reply, in order, and ignores the text between them. `named` is the
- * name of the block in messages to the model.
+ * Reads the `<note …>…</note>` blocks of a reply in order. Ignores the text between them. `named` is the name
+ * of the block in messages to the model.
  */
 export function noteBlocksIn(
   text: string,
@@ -144,8 +144,8 @@ function sectionEdit(
 ): SectionEdit | Refusal {
   const end = rest.indexOf(CLOSING);
   if (end === -1) return refused(`it has no ${CLOSING} at its end`);
-  // With two closing tags, it is unclear which tag ends the block, and either choice could lose a part of the
-  // text.
+  // If there are two closing tags, it is unclear which tag ends the block. Either choice could lose a part of
+  // the text.
   if (rest.lastIndexOf(CLOSING) !== end)
     return refused(`its text contains ${CLOSING}, so write that differently`);
   if (section === undefined) return refused('it does not name its section (section="…")');

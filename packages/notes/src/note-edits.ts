@@ -17,7 +17,7 @@ import {
 /** A requested change to the notes. */
 export type NotesEdit = TextEdit | SectionEdit;
 
-/** Edit that replaces one text with another, in the way in which agents edit files. */
+/** Edit that replaces one text with another. Agents edit files in the same way. */
 export interface TextEdit {
   readonly kind: "text";
   readonly path: string;
@@ -35,14 +35,14 @@ export interface SectionEdit {
   readonly text: string;
 }
 
-/** Reason for refusing an edit: one or two sentences that tell the author of the edit what to do. */
+/** Reason for refusing an edit. One or two sentences tell the author of the edit what to do. */
 export interface Refusal {
   readonly refused: string;
 }
 
 /**
- * Maximum characters of the notes. In any script, this many characters take fewer bytes than a notes file may
- * have. The limit is about twenty times the length of useful notes.
+ * Maximum characters of the notes. It is about twenty times the length of useful notes. In any script, this
+ * many characters take fewer bytes than the maximum size of a notes file.
  */
 const MAX_CHARACTERS = 300_000;
 /** Maximum characters of a line that a refusal quotes. They are enough to identify the line. */

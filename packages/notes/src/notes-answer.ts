@@ -20,8 +20,8 @@ export interface ReadAnswer {
   /** False if something is missing from the notes: an edit was refused, or the reply was cut off. */
   readonly isComplete: boolean;
   /**
-   * True if the model made one call and waits for its result. Some models make one edit per reply, so more
-   * edits may follow.
+   * True if the model made only one call and waits for its result. More edits may follow, because some models
+   * make one edit per reply.
    */
   readonly isOneByOne: boolean;
   readonly saysNothingToNote: boolean;

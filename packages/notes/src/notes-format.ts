@@ -29,8 +29,8 @@ export interface Notes {
   /**
    * Uuid of the newest message that the notes cover. It is stored in the notes file itself, so that a crash
    * cannot leave an id that does not match the notes. With a wrong id, a compaction could drop messages that
-   * are not in the notes. Undefined if the file has no id. Empty if the id in the file is unreadable. An
-   * empty id matches no message, so nothing counts as noted.
+   * are not in the notes. If the file has no id, the value is undefined. If the id in the file is unreadable,
+   * the value is empty. An empty id matches no message, so nothing counts as noted.
    */
   readonly coveredUuid: string | undefined;
 }
@@ -40,15 +40,13 @@ export interface NotesFile {
   /** Returns undefined if the file does not exist. */
   read(): Promise<string | undefined>;
   /**
-   * Atomically replaces the text that was read. If the file has changed since it was read, for example
-   * because a person edited it, returns false and writes nothing.
+   * Atomically replaces the text that was read. If the file has changed since then, returns false and writes
+   * nothing. For example, a person may have edited the file.
    */
   write(text: string, replacing: string | undefined): Promise<boolean>;
 }
 
-/**
- * Limits in tokens. Notes have limits, because every context that is built from notes contains all of them.
- */
+/** Limits in tokens. Notes need limits, because a context that is built from notes contains all of them. */
 export interface NotesLimits {
   readonly sectionTokens: number;
   readonly totalTokens: number;
@@ -68,7 +66,8 @@ export function emptyNotes(template: NotesTemplate): Notes {
 
 /**
  * Parses a notes file that a person or another program may have edited. Returns each section of the template
- * once, in order. Keeps every line of the file, in a section or in the text above the first section.
+ * once, in order. Keeps every line of the file. A line belongs to a section, or to the text above the first
+ * section.
  */
 export function parseNotes(text: string, template: NotesTemplate): Notes {
   const notes = parseShownNotes(text, template);
@@ -152,8 +151,8 @@ export function withBodies(notes: Notes, bodyAt: (index: number) => string | und
 }
 
 /**
- * True if nothing has been noted. Text above the first heading does not count. A section with only an italic
- * line does not count either, because the line comes from another template.
+ * True if nothing has been noted. Text above the first heading does not count. If a section contains only an
+ * italic line, it does not count either, because the line comes from another template.
  */
 export function isOnlyTemplate({ sections }: Notes): boolean {
   return sections.every(({ body }) => body === "" || isItalicLine(body));
@@ -205,8 +204,8 @@ export function nameKey(name: string): string {
 
 /**
  * Default limits for common windows. In smaller windows, these limits are reduced proportionally. A section
- * above its limit would be a log rather than a note. All notes are in the context after every compaction, so
- * longer notes would make the next compaction come sooner.
+ * above its limit would be a log rather than a note. Longer notes would make the next compaction start
+ * sooner, because all notes are in the context after every compaction.
  */
 export const NOTES_LIMITS: NotesLimits = Object.freeze({ sectionTokens: 2_000, totalTokens: 12_000 });
 
@@ -247,8 +246,8 @@ export function notedUpTo(entries: readonly Entry[], coveredUuid: string): numbe
   // the notes.
   const noted = indexOfMessage(entries, coveredUuid);
   if (noted !== -1) return noted + 1;
-  // If the message was collapsed or snipped together with others, returns the position before their
-  // replacement. The replacement may contain something that is not in the notes.
+  // The message may have been collapsed or snipped together with others. In that case, returns the position
+  // before their replacement, because the replacement may contain something that is not in the notes.
   const standIn = entries.findIndex((entry) => replacesMessage(entry, coveredUuid));
   return standIn === -1 ? undefined : standIn;
 }

@@ -22,8 +22,8 @@ import { NOTES_TEMPLATE, parseTemplate } from "./template.ts";
 import { bringNotesUpToDate, type NotesTask } from "./update.ts";
 
 /**
- * Maximum time that a compaction waits for a notes update. The wait is worthwhile, because with up-to-date
- * notes the compaction keeps fewer messages and needs no model.
+ * Maximum time that a compaction waits for a notes update. The wait is worthwhile: if the notes are up to
+ * date, the compaction keeps fewer messages and needs no model.
  */
 const WAIT_FOR_NOTES_MS = 15_000;
 /**
@@ -35,16 +35,16 @@ const NOTES_DEAD_AFTER_MS = 60_000;
 export interface NotesOptions {
   readonly file: NotesFile;
   /**
-   * Markdown with headings, each with an italic line that describes its content. Default: the built-in
-   * template.
+   * Markdown with headings. The italic line below a heading describes the content of the section. Default:
+   * the built-in template.
    */
   readonly template?: string | undefined;
   /** Writer of the notes. `built-in` calls no model, and is the default if no model is set. */
   readonly writer?: "model" | "built-in" | undefined;
   readonly enabled?: boolean | undefined;
   /**
-   * Growth of the conversation since the last notes update that makes the next update due. The values are
-   * reduced in small windows.
+   * Growth of the conversation since the last notes update. If it reaches these values, the next update is
+   * due. The values are reduced in small windows.
    */
   readonly growth?: Partial<GrowthThresholds> | undefined;
   /** Maximum length of the notes. The values are reduced in small windows. */
@@ -88,7 +88,10 @@ export class NotesKeeper {
         wasWaitedFor: boolean;
       }
     | undefined;
-  /** Tool calls in messages since the last response, for hosts that report a response without its content. */
+  /**
+   * Number of tool calls in messages since the last response. It is needed if the host reports a response
+   * without its content.
+   */
   #callsSeen = 0;
   #resumedAt: string | undefined;
   /**
@@ -97,7 +100,10 @@ export class NotesKeeper {
    */
   #newest: string | undefined;
   #settled: string | undefined;
-  /** True if the host replaces its newest message on the next turn, for example to add reminders to it. */
+  /**
+   * True if the host replaces its newest message on the next turn. For example, the host may add reminders to
+   * it.
+   */
   #isNewestInFlux = false;
 
   constructor(parts: EngineParts, options: NotesOptions) {
@@ -149,7 +155,7 @@ export class NotesKeeper {
   }
 
   /**
-   * Waits until the running update ends, for 15 seconds at most. After a wait of 15 seconds, does not wait
+   * Waits until the running update ends, for 15 seconds at most. If the wait took 15 seconds, does not wait
    * for the same update again.
    */
   async settled(signal?: AbortSignal): Promise<void> {
@@ -243,9 +249,9 @@ export class NotesKeeper {
   }
 
   /**
-   * Returns a check that decides whether there are enough new messages for the first update after a resume.
-   * Messages from an earlier process may already be in the notes, and only the notes file shows whether they
-   * are.
+   * Returns a check for the first update after a resume. The check decides whether there are enough new
+   * messages. Messages from an earlier process may already be in the notes. Only the notes file shows whether
+   * they are.
    */
   #isEnoughAfterResume(messages: number): (fresh: readonly Entry[]) => boolean {
     const { tokensOf } = this.#parts.gauge;
@@ -272,16 +278,17 @@ export class NotesGrowth {
    */
   responded({ tokens, toolCalls }: { readonly tokens: number; readonly toolCalls: number }): void {
     this.#tokens = tokens;
-    // After a compaction, counts growth from the new size of the conversation. Counted from the old size, the
-    // growth would be negative for a long time.
+    // After a compaction, counts growth from the new size of the conversation. If growth were counted from
+    // the old size, it would be negative for a long time.
     this.#tokensThen = Math.min(this.#tokensThen, tokens);
     this.#callsSince += toolCalls;
     this.#callsInLast = toolCalls;
   }
 
   /**
-   * True if the conversation has grown enough, and either the last response made no tool call or there were
-   * enough tool calls. Notes that are written in the middle of a few tool calls would soon be outdated.
+   * True if the conversation has grown enough and this is a good time for an update. The time is good if the
+   * last response made no tool call, or if there were enough tool calls. Notes that are written in the middle
+   * of a few tool calls would soon be outdated.
    */
   isDue(): boolean {
     const { firstTokens, nextTokens, toolCalls } = this.#thresholds;
@@ -291,8 +298,8 @@ export class NotesGrowth {
   }
 
   /**
-   * Called when a notes update starts. Resets the growth even if the update fails later, so that a failed
-   * update is not retried after every response.
+   * Called when a notes update starts. Resets the growth at once, even if the update fails later. Otherwise a
+   * failed update would be retried after every response.
    */
   updateStarted(): void {
     this.#isFirst = false;
@@ -302,8 +309,8 @@ export class NotesGrowth {
 }
 
 /**
- * Returns the thresholds for this window. Each update costs a model call. The thresholds let an update run a
- * few times between two compactions, even in a small window.
+ * Returns the thresholds for this window. Each update costs a model call, so only a few updates run between
+ * two compactions. The thresholds are lower in a small window, so that a few updates run there too.
  */
 function growthUnder(thresholdTokens: number): GrowthThresholds {
   const { firstTokens, nextTokens, toolCalls } = NOTES_GROWTH;

@@ -18,8 +18,8 @@ import { NotesKeeper, type NotesOptions } from "./notes-keeper.ts";
 import { type NotesDecline, notesSource, planFromNotes } from "./plan-from-notes.ts";
 
 /**
- * Adds the memory tier, which writes notes during the session. A compaction can then use the notes and needs
- * no model call. Only the main conversation has notes, not its subagents.
+ * Adds the memory tier, which writes notes during the session. With notes, a compaction needs no model call.
+ * Only the main conversation has notes. Its subagents have none.
  */
 export function sessionNotes(options: NotesOptions): EngineModule {
   requireNotesOptions(options);
@@ -99,7 +99,8 @@ async function offerPlan(
 }
 
 /**
- * Returns the reason to decline the notes if a manual compaction has options that the notes cannot satisfy.
+ * Checks the options of a manual compaction. If the notes cannot satisfy an option, returns the reason to
+ * decline the notes.
  */
 function unsupportedOption({
   from,
@@ -147,7 +148,7 @@ async function plan(
 }
 
 /**
- * Reads the notes file. Declines the notes if the file does not respond or returns something unexpected, so
+ * Reads the notes file. If the file does not respond or returns something unexpected, declines the notes, so
  * that the turn is not blocked.
  */
 async function readNotes(

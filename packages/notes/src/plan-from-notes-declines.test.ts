@@ -95,8 +95,8 @@ describe("the messages that a compaction from notes keeps near the threshold", (
     expect(kept(20_000)).toBe(17);
     expect(kept(10_500)).toBe(10);
     expect(kept(10_000)).toBe(8);
-    // No model has seen the last tool result, so it must stay. With that tool result, the compacted
-    // conversation would be above the threshold.
+    // No model has seen the last tool result, so it must stay. Because it stays, the compacted conversation
+    // would be above the threshold.
     expect(() => kept(1_000)).toThrow("above-threshold");
   });
 

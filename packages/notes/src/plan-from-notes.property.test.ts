@@ -29,8 +29,8 @@ const keeps: fc.Arbitrary<NotesKeep> = fc.record({
 });
 
 /**
- * Any conversation, and notes whose newest noted message is in the conversation, is missing from it, or is
- * not stored.
+ * Any conversation with notes. The newest noted message is in the conversation, is missing from it, or is not
+ * stored.
  */
 const cases: fc.Arbitrary<Case> = fc
   .record({

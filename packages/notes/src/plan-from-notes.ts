@@ -39,7 +39,8 @@ export type NotesDecline =
   | "instructions"
   | "hook-instructions"
   /**
-   * The user wants to compact only a part of the conversation, but notes replace everything up to a message.
+   * The user wants to compact only a part of the conversation. Notes always replace everything up to a
+   * message.
    */
   | "partial-compaction"
   /**
@@ -55,16 +56,16 @@ export type NotesDecline =
   | "does-not-pay";
 
 /**
- * Limits for the recent messages that a compaction from notes keeps. Tokens are those that the provider
- * counts.
+ * Limits for the recent messages that a compaction from notes keeps. Tokens are counted as the provider
+ * counts them.
  */
 export interface NotesKeep {
   readonly leastTokens: number;
   /** Minimum number of messages with text. Tool calls and results alone do not show what the user wants. */
   readonly leastMessages: number;
   /**
-   * Maximum tokens of kept messages if some of them are in the notes. The notes contain those messages in
-   * fewer words. Messages that are not in the notes are kept in any case.
+   * Maximum tokens of kept messages, if some of them are in the notes. The notes contain those messages in
+   * fewer words. A message that is not in the notes is always kept.
    */
   readonly mostTokens: number;
 }
@@ -77,8 +78,8 @@ export const NOTES_KEEP: NotesKeep = Object.freeze({
 });
 
 /**
- * Maximum share of the threshold for kept messages. In common windows, `mostTokens` is lower. In small
- * windows, this share leaves space to continue.
+ * Maximum share of the threshold for kept messages. In common windows, this share is larger than `mostTokens`
+ * and has no effect. In small windows, it leaves space to continue.
  */
 const MAX_SHARE = 0.25;
 
@@ -108,9 +109,9 @@ export interface NotesPlanRequest
 export type NotesPlan = { readonly plan: CompactionPlan } | { readonly declined: NotesDecline };
 
 /**
- * Plans a compaction in which the notes replace the messages that they cover. Keeps the messages after the
- * newest noted message, and as many before it as the agent needs to continue. Never removes a message that is
- * not in the notes.
+ * Plans a compaction in which the notes replace the messages that they cover. Keeps all messages after the
+ * newest noted message. Also keeps as many messages before it as the agent needs to continue. Never removes a
+ * message that is not in the notes.
  */
 export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): NotesPlan {
   const sized = measureConversation(snapshot, request);
@@ -131,8 +132,7 @@ export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): No
   const { trigger = "manual", leastSaving = "worthwhile" } = request;
   const plan = planAt(sized, { trigger, variant: "whole", cut: tail.cut });
   if (leastSaving === "worthwhile" && !savingOf(plan, tokensAfter).pays) return { declined: "does-not-pay" };
-  // The compaction asks for the count of the notes text again. Returns the known count, because the text is
-  // long.
+  // Returns the known count of the notes text, because the compaction counts this long text again.
   const countTokens: CountText = (text) => (text === notes.text ? notes.tokens : plan.countTokens(text));
   return { plan: { ...plan, countTokens } };
 }
@@ -144,8 +144,8 @@ export interface NotesText extends SummaryInstructions {
 }
 
 /**
- * Returns a source that uses the notes as the summary of a compaction. It declines if the compaction has
- * instructions other than those for the notes, because the notes do not follow such instructions.
+ * Returns a source that uses the notes as the summary of a compaction. If the compaction has other
+ * instructions than the notes, the source declines, because the notes do not follow these instructions.
  */
 export function notesSource({ text, instructions: standing }: NotesText): SummarySource {
   const decline = (given: string | undefined, instructions: string | undefined): NotesDecline | undefined => {
@@ -195,10 +195,10 @@ interface Tail {
 }
 
 /**
- * Selects the messages to keep. First keeps all messages that are not noted, from a place where the
- * conversation can be cut. Then adds earlier rounds until there are enough tokens and messages. The limits
- * apply only to these added rounds. Never keeps an earlier summary. Returns undefined if messages before a
- * summary are not noted, because the notes do not cover that summary either.
+ * Selects the messages to keep. First keeps all messages that are not noted, starting at a place where the
+ * conversation can be cut. Adds earlier rounds until there are enough tokens and messages. The limits apply
+ * only to these added rounds. Never keeps an earlier summary. If messages before a summary are not noted,
+ * returns undefined, because the notes do not cover that summary either.
  */
 function tailToKeep(
   sized: SizedConversation,

@@ -15,10 +15,7 @@ import {
   parseNotes,
 } from "./notes-format.ts";
 
-/**
- * Maximum merges during one update. A file that changes more often is not edited by a person, but by a
- * program.
- */
+/** Maximum merges during one update. If a file changes more often, a program edits it, not a person. */
 const MAX_MERGES = 3;
 
 /** A due notes update, with the conversation at the time it became due. */
@@ -99,8 +96,8 @@ interface NotesChange {
 }
 
 /**
- * Writes the notes. If a person has changed the file since it was read, merges both changes, so that no text
- * of the person is overwritten.
+ * Writes the notes. If a person has changed the file since it was read, merges both changes. No text of the
+ * person is overwritten.
  */
 export async function saveNotes(
   { file, template }: Pick<NotesTask, "file" | "template">,
@@ -121,9 +118,9 @@ export async function saveNotes(
 }
 
 /**
- * Merges two changes to the same notes: the person's edits in the file (`theirs`), and the notes of this
- * update (`ours`). If both changed a section, keeps the person's text. The next update then notes the same
- * entries again.
+ * Merges two changes to the same notes. `theirs` contains the person's edits in the file, and `ours` contains
+ * the notes of this update. If both changed a section, keeps the person's text. In that case, the next update
+ * notes the same entries again.
  */
 export function mergeNotes(base: Notes, ours: Notes, theirs: Notes): Notes {
   const bodyIn = ({ sections }: Notes, { heading }: NotesSection): string =>

@@ -1,7 +1,7 @@
 /**
- * Structural type for the part of `@opentelemetry/api` that we use. The module itself fits this type, and so
- * do providers. The published types must not depend on the package. Members are methods, so that the
- * package's narrower signatures fit.
+ * Structural type for the part of `@opentelemetry/api` that we use. The module itself and its providers match
+ * this type. We do not import the package's types, because our published types must not depend on the
+ * package. Members are methods, so that the package's narrower signatures match.
  */
 export interface OpenTelemetryApi {
   readonly trace: { getTracer(name: string): TelemetryTracer };

@@ -9,7 +9,8 @@ export type EventOf<T extends CompactorEvent["type"]> = Extract<CompactorEvent, 
 export type CompactionEnd = EventOf<"compacted" | "compaction-failed">;
 
 /**
- * Failure reasons that are not errors: the compaction was ended on purpose, or there was nothing to compact.
+ * Failure reasons that are not errors. Either the compaction was ended on purpose, or there was nothing to
+ * compact.
  */
 const NO_ERROR: ReadonlySet<FailureReason> = new Set(["aborted", "blocked_by_hook", "not_enough_messages"]);
 
@@ -26,7 +27,10 @@ export function outcomeAttributes(event: CompactionEnd): TelemetryAttributes {
   };
 }
 
-/** Tokens of billed calls, counted as in the gen_ai conventions: `input` includes cache reads and writes. */
+/**
+ * Tokens of billed calls. They are counted as in the gen_ai conventions, where `input` includes cache reads
+ * and writes.
+ */
 interface BilledTokens {
   readonly input: number;
   readonly output: number;

@@ -13,8 +13,8 @@ import {
 import { ATTRIBUTE, COMPACTION_OPERATION, label, modelLabel } from "./names.ts";
 
 /**
- * Limit for open spans, about one megabyte. No process runs this many compactions at once, so any further
- * span belongs to a compaction that never ended.
+ * Limit for open spans, about one megabyte. No process runs this many compactions at once. If there are more
+ * open spans, they belong to compactions that never ended.
  */
 export const MAX_OPEN_SPANS = 1_000;
 
@@ -37,7 +37,10 @@ interface OpenSpan {
   readonly started: EventOf<"compaction-started">;
 }
 
-/** Opens one span per compaction. The key is agent and turn, because subagents compact at the same time. */
+/**
+ * Opens one span per compaction. The agent and the turn together identify a compaction, because subagents
+ * compact at the same time.
+ */
 export function trackCompactions(options: SpanOptions): (event: CompactorEvent) => void {
   const openSpans = new Map<string, OpenSpan>();
 
@@ -64,8 +67,8 @@ export function trackCompactions(options: SpanOptions): (event: CompactorEvent) 
   }
 
   function finish(key: string, event: CompactionEnd): void {
-    // If there was no start event (the conversation had too few messages, or the bridge was attached late),
-    // the trace still shows a span of zero length.
+    // There may be no start event, because the conversation had too few messages or the bridge was attached
+    // late. In that case, the trace shows a span of zero length.
     const span = openSpans.get(key)?.span ?? startSpan(event);
     openSpans.delete(key);
     const model = modelLabel(modelOf(event.attempts));
@@ -124,7 +127,10 @@ function successAttributes(event: EventOf<"compacted">): TelemetryAttributes {
   };
 }
 
-/** Returns no attributes if no model was called, because 0 would mean that the provider reported 0 tokens. */
+/**
+ * Returns the attributes for the usage of a compaction. If no model was called, returns none, because 0 would
+ * mean that the provider reported 0 tokens.
+ */
 function usageAttributes(event: CompactionEnd): TelemetryAttributes {
   const calls = billedCalls(event);
   if (calls.length === 0) return {};

@@ -79,8 +79,8 @@ export const METRIC = {
 export const SCOPE = "longhaul";
 
 /**
- * Operation name of a compaction. No predefined name fits: a compaction makes any number of model calls and
- * runs hooks. Its model calls have the operation name `chat`.
+ * Operation name of a compaction. No predefined name fits, because a compaction runs hooks and makes any
+ * number of model calls. These model calls have the operation name `chat`.
  */
 export const COMPACTION_OPERATION = "compact_conversation";
 export const CALL_OPERATION = "chat";
@@ -95,8 +95,9 @@ const LABEL = new RegExp(`^[\\w.:-]{1,${LABEL_LENGTH}}$`);
 const MODEL = new RegExp(`^[\\w.:@/+-]{1,${LABEL_LENGTH}}$`);
 
 /**
- * Returns a name that is safe to export, or "other". The types allow any `string` from a host or a provider.
- * Anything but a single short word could be content, and would create a new time series each time.
+ * Returns a name that is safe to export, or "other". The types allow a host or a provider to pass any
+ * `string`. A text that is not a single short word could be content. It would also create a new time series
+ * each time.
  */
 export const label = (name: string): string => (LABEL.test(name) ? name : "other");
 export const modelLabel = (name: string | undefined): string | undefined =>

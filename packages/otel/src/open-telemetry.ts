@@ -36,8 +36,8 @@ export function openTelemetry(options: OpenTelemetryOptions): (event: CompactorE
   const common: TelemetryAttributes = { [ATTRIBUTE.provider]: options.provider };
   let bridge: ((event: CompactorEvent) => void) | undefined;
   return (event) => {
-    // Creates the bridge only at the first event, because a meter that was created before an SDK is
-    // registered never reports anything.
+    // Creates the bridge only at the first event. If a meter is created before an SDK is registered, it never
+    // reports anything.
     bridge ??= connect(api, common, { ...common, [ATTRIBUTE.conversationId]: options.conversationId });
     bridge(event);
   };
@@ -61,7 +61,7 @@ function connect(
 }
 
 /**
- * Creates the bridge if `@opentelemetry/api` is installed, otherwise returns undefined. Nothing is loaded
+ * Creates the bridge if `@opentelemetry/api` is installed. Otherwise returns undefined. Nothing is loaded
  * before you call this function.
  */
 export async function loadOpenTelemetry(

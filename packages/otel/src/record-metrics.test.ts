@@ -6,8 +6,8 @@ import { compacted, during, FORK_WRITTEN, failed, started } from "./events.case.
 import { openTelemetry } from "./open-telemetry.ts";
 
 /**
- * Returns the data that a collector gets from these events: for each metric, its points with attributes and
- * sums.
+ * Returns the data that a collector gets from these events. The key is the name of a metric, the value is its
+ * points with attributes and sums.
  */
 async function metricsOf(events: readonly CompactorEvent[]): Promise<ReadonlyMap<string, MetricData>> {
   const { api, collect } = collector();

@@ -107,11 +107,11 @@ function recordRecovery(event: EventOf<"recovered" | "recovery-failed">, to: Ins
 /** Token bounds that the gen_ai conventions recommend: powers of four, up to 67 million. */
 const TOKEN_BOUNDS: readonly number[] = Array.from({ length: 14 }, (_, power) => 4 ** power);
 /**
- * Bounds in seconds that double as in the conventions. They reach past five minutes, because summaries take
- * long.
+ * Bounds in seconds. Each bound is twice the previous one, as in the conventions. The last bound is above
+ * five minutes, because summaries take long.
  */
 const SECOND_BOUNDS: readonly number[] = Array.from({ length: 16 }, (_, power) => 2 ** power / 100);
-/** Fractions of the threshold, finer around the point where the engine acts. */
+/** Fractions of the threshold. They are closer together around the point where the engine acts. */
 const SHARE_BOUNDS: readonly number[] = [
   0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1, 1.05, 1.1, 1.25, 2,
 ];

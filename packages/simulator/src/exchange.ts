@@ -48,7 +48,10 @@ export interface SimulatedModel {
 
 /** Switches for rules of the real API on which reports conflict. */
 export interface Switches {
-  /** Merges consecutive messages of one role (current reference) or refuses them (older captures). */
+  /**
+   * Merges or refuses consecutive messages of one role. The current API reference merges them. Older captures
+   * show refusals.
+   */
   readonly consecutiveRoles: "merged" | "refused";
   /** Refuses tool blocks in a request without tools. */
   readonly requireTools: boolean;
@@ -66,8 +69,8 @@ export interface Switches {
   /** Accepts message threads, or refuses them as documented. */
   readonly threads: "accepted" | "refused";
   /**
-   * Controls betas that no known SDK or client sends: accepts them and lists them in the log, or refuses them
-   * like the API.
+   * Handling of betas that no known SDK or client sends. The simulator accepts them and lists them in the
+   * log, or refuses them like the API.
    */
   readonly unknownBetas: "accepted" | "refused";
 }
@@ -145,7 +148,7 @@ export interface SeenRequest {
 /** Function that plays the model. Return undefined to let the next behavior answer. */
 export type Behavior = (request: SeenRequest) => Turn | undefined;
 
-/** Returns the thinking mode of a call: from the request, or the model's default. */
+/** Returns the thinking mode of a call. If the request sets no mode, returns the model's default. */
 export function thinkingMode(body: JsonRecord, { features }: SimulatedModel): string {
   return stringField(body.thinking, "type") ?? (features.thinksByDefault ? "adaptive" : "disabled");
 }

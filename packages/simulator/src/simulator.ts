@@ -27,11 +27,11 @@ export interface SimulatorOptions {
   readonly windowTokens?: number;
   /**
    * Behaviors that play the model after the turns of `reply` are used up. The first behavior that returns an
-   * answer is used. Default: good summaries, notes and span summaries on request, and the coder for all other
-   * calls.
+   * answer is used. By default, the model writes good summaries, notes and span summaries on request. The
+   * coder answers all other calls.
    */
   readonly behaviors?: readonly Behavior[];
-  /** Options of the default coder, if `behaviors` is not set. */
+  /** Options of the default coder. They apply only if `behaviors` is not set. */
   readonly coder?: Partial<CoderOptions>;
   /** Writes the summaries of the provider's own compactions. Default: the built-in summarizer. */
   readonly summarize?: Summarize;
@@ -42,11 +42,11 @@ export interface SimulatorOptions {
   /** Clock for all lifetimes. Default: a clock that moves only when you move it. */
   readonly clock?: MovableClock;
   /**
-   * Token counter to use instead of gpt-tokenizer, which approximates the model's own tokenizer. `estimate`
+   * Token counter. The default is gpt-tokenizer, which approximates the model's own tokenizer. `estimate`
    * selects the built-in estimator even if gpt-tokenizer is installed.
    */
   readonly countText?: CountText | "estimate";
-  /** Milliseconds before the first byte, or an object that also sets the pause between stream events. */
+  /** Milliseconds before the first byte. An object can also set the pause between stream events. */
   readonly latency?: number | Partial<Pace>;
   /** Seed for ids, signatures and random faults. Equal seeds repeat the same run. */
   readonly seed?: number;
@@ -54,7 +54,7 @@ export interface SimulatorOptions {
    * Number of newest requests whose bodies the log keeps. For older requests, the log keeps only the figures.
    */
   readonly keepBodies?: number;
-  /** Called when a request has ended, also after an error or a disconnect. */
+  /** Called when a request has ended, even if it ended with an error or a disconnect. */
   readonly onRequest?: (request: LoggedRequest) => void;
 }
 
@@ -86,7 +86,8 @@ export interface Simulator {
   /** Answers the next calls with these turns, in order. */
   reply(...turns: readonly ScriptedTurn[]): void;
   /**
-   * Sets a fault. By default, it affects the next call for an answer. `conditions` can select other requests.
+   * Sets a fault. By default, it affects the next request that asks the model for an answer. `conditions` can
+   * select other requests.
    */
   fail(fault: Fault | number, conditions?: FaultConditions): void;
   /** Resets the simulator to its state after the start. Keeps the address and the clock. */
@@ -103,7 +104,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   let session = begin();
   const listening = await listen(options.port ?? 0, (request: IncomingMessage, response: ServerResponse) => {
     session.router.serve(request, response).catch((error: unknown) => {
-      // Ends the connection, so that the client does not wait forever. Throws the error again, so that the
+      // The connection ends, so that the client does not wait forever. The error is thrown again, so that the
       // bug is visible.
       response.destroy();
       throw error;
@@ -124,8 +125,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 }
 
 /**
- * Address on which the server listens. Only this machine can reach it, because the server answers every
- * client.
+ * Address on which the server listens. Only this machine may reach the server, because the server answers
+ * every client.
  */
 const LOOPBACK = "127.0.0.1";
 

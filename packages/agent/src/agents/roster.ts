@@ -246,7 +246,10 @@ const recordOf = ({ id, description, status, outputPath = "" }: BackgroundAgent)
   ended: Promise.resolve(),
 });
 
-/** Describes the result of a run for the caller: the answer, or the error and the text up to that point. */
+/**
+ * Describes the result of a run for the caller. The description contains the answer, or the error and the
+ * text before it.
+ */
 function wordsOf({ reason, text, error }: RunResult): string {
   if (reason === "answered") return text || "(The agent ended without an answer.)";
   const why = {

@@ -206,8 +206,7 @@ export class ConversationLoop {
   }
 
   /**
-   * Adds to the conversation an unfinished answer that the user has already seen, so that the user can refer
-   * to it.
+   * Adds an unfinished answer to the conversation. The user has already seen this answer and may refer to it.
    */
   async #keepHeard(): Promise<void> {
     const { journal, model } = this.#parts;

@@ -1,6 +1,6 @@
 import type { AgentEvent, RunResult } from "../agent-events.ts";
 
-/** Queue that passes items from any number of writers, in order, to one reader at its own pace. */
+/** Queue with any number of writers and one reader. The reader gets the items in order, at its own pace. */
 export class EventQueue<T> {
   #waiting: T[] = [];
   #wake: (() => void) | undefined;

@@ -29,11 +29,14 @@ export class Journal {
   #waiting: Entry[] = [];
   /** Reason of the last failed write. Each reason is reported once. */
   #failure: string | undefined;
-  /** Queue that orders the writes of engine and journal to one file, and prevents duplicates. */
+  /**
+   * Queue of writes. The engine and the journal write to one file, so the queue orders their writes and
+   * prevents duplicates.
+   */
   readonly #writing = new Queue();
   /**
-   * Entries of the conversation. The list only grows until the engine returns another list, because the
-   * engine looks for new entries at the end of the list.
+   * Entries of the conversation. Until the engine returns another list, entries are only added at the end,
+   * because the engine looks for new entries there.
    */
   #entries: Entry[];
   #conversationId: string;
@@ -163,7 +166,7 @@ export class Journal {
 
   #link(): EntryLink {
     const { fields, ports } = this.#options;
-    // Queued messages of a resumed session have no separate line that another line could name as its parent.
+    // A queued message of a resumed session has no separate line, so no other line can name it as its parent.
     const hasLine = (entry: Entry): boolean =>
       entry.uuid !== undefined && !(entry.type === "user" && entry.fromQueue === true);
     const parentUuid = this.#entries.findLast(hasLine)?.uuid ?? null;

@@ -19,8 +19,7 @@ export interface CallPorts {
   resultLimit(): number;
   outputFolder(): Promise<string>;
   /**
-   * Reports each result as soon as it exists, because the call has had its effect, whatever happens to other
-   * calls.
+   * Reports each result as soon as it exists. The call has had its effect, whatever happens to other calls.
    */
   answered(call: ToolUseBlock, outcome: ToolOutcome): Promise<void>;
   emit(event: AgentEvent): void;

@@ -10,7 +10,9 @@ const FILES = [".git/config", ".git/config.worktree", ".git/info/attributes"];
 /** Hidden files that tools write on every run. The fingerprint ignores them. */
 const WRITTEN_BY_TOOLS =
   /^\..*(?:cache|coverage|status|history)|^\..*\.(?:swp|log|tmp|lock|pid|sock)$|^\.(?:ds_store|last_run)/i;
-/** Size above which a file is identified by its size and time instead of its content. */
+/**
+ * Maximum size of a file that is identified by its content. A larger file is identified by its size and time.
+ */
 const MAX_BYTES = 5_000_000;
 
 /**

@@ -18,17 +18,14 @@ interface GuardedKind extends GuardedFile {
    * Patterns for the path in its original case. On case-sensitive disks, only this spelling has an effect.
    */
   readonly cased?: readonly RegExp[];
-  /**
-   * True if only names inside the project count, because the project itself may be in a folder such as
-   * `venv`.
-   */
+  /** True if only names inside the project count. The project itself may be in a folder such as `venv`. */
   readonly isOfProject?: boolean;
 }
 
 /**
- * Recognizes a guarded file by its path alone. Git folders with other names are recognized by their contents.
- * If the path relative to the working folder is known, other hidden files count as guarded too, because
- * nobody can list all tools that read hidden files.
+ * Recognizes a guarded file by its path alone. Git folders with other names are recognized elsewhere, by
+ * their contents. If `relativePath`, the path from the working folder, is known, other hidden files count as
+ * guarded too. The reason is that nobody can list all tools that read hidden files.
  */
 export function guardedFile(path: string, relativePath?: string): GuardedFile | undefined {
   if (path.length > LONGEST_PATH_CHARS) return undefined;

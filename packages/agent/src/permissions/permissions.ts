@@ -29,7 +29,9 @@ type Verdict =
 
 interface Grant {
   readonly runsCode: boolean;
-  /** Fingerprint, taken when the person answered, of the files that decide what code the command runs. */
+  /**
+   * Fingerprint of the files that decide what code the command runs. It was taken when the person answered.
+   */
   readonly mark: string;
 }
 
@@ -44,8 +46,8 @@ const LEAVES_PLAN_MODE = "ExitPlanMode";
  */
 export class Permissions {
   /**
-   * Person who gets the questions of all agents, one at a time: permission questions and questions that tools
-   * ask.
+   * Person who answers permission questions and the questions that tools ask. The person gets the questions
+   * of all agents, one at a time.
    */
   readonly person: Person | undefined;
   readonly #asked: Person | undefined;
@@ -53,9 +55,10 @@ export class Permissions {
   readonly #isWide: boolean;
   readonly #rules: readonly string[];
   /**
-   * Answers of "always" by key, until the session ends. SPEC section 12 requires a host to empty permission
-   * caches after a compaction. The section means caches that the host derives from the conversation. This map
-   * is not such a cache: a person gave these answers for the whole session.
+   * Answers of "always", until the session ends. The key is the key of the permission, and the value is the
+   * grant. SPEC section 12 requires a host to empty permission caches after a compaction. That rule is about
+   * caches that the host derives from the conversation. It does not apply here, because a person gave these
+   * answers for the whole session.
    */
   readonly #granted = new Map<string, Grant>();
   readonly #decidingFiles: () => Promise<string>;
@@ -84,7 +87,7 @@ export class Permissions {
     this.person = person && inQueue(person, this.#queue);
   }
 
-  /** Returns the mode: `accept-edits` from the moment the person allows edits for the session. */
+  /** Returns the mode. From the moment the person allows edits for the session, it is `accept-edits`. */
   get mode(): PermissionMode {
     return this.#mode;
   }
@@ -158,8 +161,8 @@ export class Permissions {
   }
 
   /**
-   * Revokes allowed commands if a file that decides what code they run has changed, whatever program changed
-   * the file.
+   * Revokes allowed commands if a file has changed that decides what code they run. It does not matter which
+   * program changed the file.
    */
   async #forgetChanged(): Promise<void> {
     const mark = await this.#decidingFiles();
@@ -189,8 +192,8 @@ const inQueue = (person: Person, queue: Queue): Person => ({
 });
 
 /**
- * Pattern of keys that need an exactly equal rule. After a `;`, a command can contain anything, so its
- * beginning does not say what it does. Guarded files and credentials are allowed one by one.
+ * Pattern of keys that need an exactly equal rule. A command can contain anything after a `;`, so the
+ * beginning of a command does not say what it does. Guarded files and credentials are allowed one by one.
  */
 const EXACT_KEY = /^(?:shell-exact|write-guarded|read-secret):/;
 
@@ -199,7 +202,7 @@ export function ruleAllows(rule: string, key: string): boolean {
   if (rule === key) return true;
   if (!rule.endsWith("*") || EXACT_KEY.test(key)) return false;
   const beginning = rule.slice(0, -1);
-  // `path:/data/*` covers files in the folder `/data`, and `..` would lead out of this folder.
+  // `path:/data/*` covers only files in the folder `/data`. A `..` would lead out of this folder.
   return key.startsWith(beginning) && !key.slice(beginning.length).split(/[\\/]/).includes("..");
 }
 

@@ -1,11 +1,11 @@
 import type { PermissionNeed } from "../permission.ts";
 
 /**
- * Characters that a terminal interprets, omits or draws as something else: controls, bidirectional marks,
- * zero-width characters, blanks that no shell splits at, and combining marks that pile up or have no base
- * letter. A command in an escape sequence would run without being seen, and marks can push the end of a line
- * off the screen. Line ends and tabs are visible. Emoji joiners do not count as hidden, and neither do up to
- * two marks on a letter.
+ * Characters that a terminal interprets, omits or draws as something else. These are controls, bidirectional
+ * marks, zero-width characters, blanks that no shell splits at, and combining marks that pile up or have no
+ * base letter. They can hide what runs. A command in an escape sequence would run without being seen, and
+ * marks can push the end of a line off the screen. Line ends and tabs are visible, so they are not in this
+ * pattern. Emoji joiners and the first two marks on a letter are not in it either.
  */
 const HIDDEN = new RegExp(
   [

@@ -33,9 +33,9 @@ interface Kept {
 }
 
 /**
- * Creates a reader of regular files that opens nothing else and limits the size. It takes real paths and does
- * not follow a link that appears in their place. An unreadable file throws `file-unusable` with a reason.
- * `now`, in milliseconds since 1970, is for tests.
+ * Creates a reader that opens only regular files and limits their size. It takes real paths. If a link
+ * appears in the place of such a path, the reader does not follow it. An unreadable file throws
+ * `file-unusable` with a reason. `now` is for tests and returns milliseconds since 1970.
  */
 export function createFileContents({ now = Date.now }: { readonly now?: () => number } = {}): FileContents {
   const cache = new LRUCache<string, Kept>({
@@ -103,8 +103,8 @@ async function readOpened(path: string): Promise<Read> {
 }
 
 /**
- * Reads a whole file. Does not use `readFile`: with a file that keeps growing, the read would never end, and
- * some files report a size of zero.
+ * Reads a whole file. Does not use `readFile` for two reasons. The read of a file that keeps growing would
+ * never end, and some files report a size of zero.
  */
 async function readAll(path: string, handle: FileHandle, size: number): Promise<Buffer> {
   const parts: Buffer[] = [];

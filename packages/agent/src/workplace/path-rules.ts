@@ -7,12 +7,12 @@ import { systemCode } from "./file-contents.ts";
 interface PathRulesOptions {
   /**
    * Absolute path of the working directory. If it is the home folder, a parent of it or a whole disk, no path
-   * counts as inside. Such a folder would be no limit.
+   * counts as inside, because such a folder would be no limit.
    */
   readonly cwd: string;
   /**
-   * Folders and files that count as inside. Links in these paths are resolved once, at the start. If a link
-   * changes later, nobody allowed its new target.
+   * Folders and files that count as inside. Links in these paths are resolved once, at the start, because
+   * nobody allowed the target that a link gets later.
    */
   readonly allowed?: readonly string[] | undefined;
   /** Folder that `~` refers to. */
@@ -91,8 +91,8 @@ function wordsFor(error: unknown): string {
 const MAX_LINKS = 40;
 
 /**
- * Resolves a path as far as it exists. This is also correct for a file that does not exist yet: links in the
- * path of its folder, and links to a missing target, lead to the place that a write would use. Rejects with
+ * Resolves a path as far as it exists. If the file does not exist yet, the result is the place that a write
+ * would use. For this, it follows links in the path of the folder and links to a missing target. Rejects with
  * the system's errors.
  */
 export async function realPathOf(path: string): Promise<string> {

@@ -47,7 +47,10 @@ export interface Compaction extends CompactedEntries {
   readonly attempts: readonly SummaryAttempt[];
   /** Usage of the call that wrote the summary, or undefined if no model wrote the summary. */
   readonly usage: ModelUsage | undefined;
-  /** Quotation of the facts that the summary lacked, at the end of the summary. "" if no fact was missing. */
+  /**
+   * Quotation of the facts that the summary lacked. It is at the end of the summary. "" if no fact was
+   * missing.
+   */
   readonly quotation: string;
   /** Record of the facts, or undefined if the facts were not checked. */
   readonly ledger: Ledger | undefined;
@@ -57,7 +60,10 @@ export interface Compaction extends CompactedEntries {
   readonly saving: Saving;
   readonly messagesSummarized: number;
   readonly messagesKept: number;
-  /** Tokens before the compaction by category, with names such as `tool_result_Read_tokens`. */
+  /**
+   * Tokens before the compaction. The key is a category such as `tool_result_Read_tokens`, and the value is
+   * the number of tokens.
+   */
   readonly accounting: Readonly<Record<string, number>>;
   /** Text for the user: a line about the compaction, then a line about the outcome of each hook. */
   readonly userDisplayMessage: string;
@@ -78,8 +84,8 @@ export interface CompactOptions
    */
   readonly bindsThinking?: boolean | undefined;
   /**
-   * `check` (default) searches the result for the hard facts of the summarized messages and quotes missing
-   * ones. With `off`, facts are neither checked nor recorded in a ledger.
+   * `check` (default) searches the result for the hard facts of the summarized messages, and quotes the facts
+   * that are missing. `off` neither checks facts nor records them in a ledger.
    */
   readonly facts?: "check" | "off" | undefined;
   /**
@@ -157,7 +163,7 @@ export async function compact(
   });
 }
 
-/** Throws before a summary is requested if not even an empty summary would save enough. */
+/** Throws if not even an empty summary would save enough. Runs before a summary is requested. */
 function requireWorthAsking(plan: CompactionPlan, options: CompactOptions): void {
   const { leastSaving: least = "worthwhile", bindsThinking = false } = options;
   if (least !== "worthwhile") return;
@@ -188,8 +194,8 @@ const withQuotation = (summary: string, quotation: string): string =>
   [summary, quotation].filter((part) => part !== "").join("\n\n");
 
 /**
- * Returns the summary with our text around it. A provider-signed block stays alone, and our text follows the
- * kept messages.
+ * Returns the summary with our text around it. If the summary is a block that the provider signed, the block
+ * stays alone and our text follows the kept messages.
  */
 function summaryTexts(
   plan: CompactionPlan,
@@ -216,8 +222,8 @@ function summaryTexts(
 
 /**
  * Returns the maximum tokens of the result. Restored files and quoted facts must not use up the worthwhile
- * saving. If summary and kept messages already use up that saving, the result must at least be smaller than
- * the conversation.
+ * saving. If the summary and the kept messages already use up that saving, the result must only be smaller
+ * than the conversation.
  */
 function resultCeiling(plan: CompactionPlan, options: CompactOptions, leastTokens: number): number {
   const { estimateBefore } = plan;

@@ -20,8 +20,8 @@ import type { ContinuationInput } from "./summary/summary-message.ts";
 import type { AskOptions } from "./write/ask-model.ts";
 
 /**
- * Facts about the session for every hook. An absent session id is taken from the newest entry. The folder
- * never comes from an entry: hooks run in that folder, and an entry can name any folder.
+ * Facts about the session for every hook. If the session id is absent, it is taken from the newest entry. The
+ * folder never comes from an entry, because hooks run in that folder and an entry can name any folder.
  */
 export interface HookContext {
   readonly sessionId?: string | undefined;
@@ -120,7 +120,7 @@ function ignoringFailures(show: () => void): void {
   } catch {}
 }
 
-/** Runs hooks. A host's own runner that throws counts as one more failed hook. */
+/** Runs hooks. If a host's own runner throws, the error counts as one more failed hook. */
 async function attempt(runner: HookRunner, input: HookInput, options: HookRunOptions): Promise<HookRun> {
   try {
     return await runner.run(input, options);

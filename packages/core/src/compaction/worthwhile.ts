@@ -5,15 +5,16 @@ import type { SummaryInstructions } from "./summary/summary-prompt.ts";
 import { AttemptedError, type SummaryAttempt } from "./write/attempts.ts";
 
 /**
- * The smallest saving that makes a compaction worthwhile: both figures must be reached. A compaction that
- * saves less takes facts out of the context for nothing.
+ * The smallest saving that makes a compaction worthwhile. A saving must reach both figures. If a compaction
+ * saves less, it removes facts from the context for nothing.
  */
 export const SMALLEST_WORTHWHILE_SAVING: { readonly share: number; readonly tokens: number } = Object.freeze({
   /**
-   * Share of the message tokens that the provider must cache again. A cache write costs about 1.25 times the
-   * input price and a cache read 0.1. Each token that stays costs 1.15 more in the next call, and each
-   * dropped token saves 0.1 per call. At one fifth, the compaction has paid for itself after 46 calls. At one
-   * tenth, this takes 104 calls.
+   * Smallest saving as a share of the message tokens that the provider must cache again. A cache write costs
+   * about 1.25 times the input price, and a cache read costs 0.1 times that price. So each token that stays
+   * costs 1.15 times that price more in the next call. Each dropped token saves 0.1 times that price per
+   * call. At a share of one fifth, the compaction has paid for itself after 46 calls. At one tenth, this
+   * takes 104 calls.
    */
   share: 0.2,
   /**
@@ -56,8 +57,8 @@ export function smallestWorthwhileSaving(plan: Sizes): number {
 }
 
 /**
- * Returns the saving, with our estimate for both sizes. A reported size before the compaction that is too low
- * would make every saving look too small.
+ * Returns the saving. Both sizes are our estimates. If the size before the compaction were a reported size
+ * and too low, every saving would look too small.
  */
 export function savingOf(plan: Sizes, tokensAfter: number): Saving {
   const tokens = plan.estimateBefore - tokensAfter;

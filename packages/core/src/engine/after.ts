@@ -60,7 +60,10 @@ function replyOf(
   return { facts, prefix: thread.prefix, clearedTokens };
 }
 
-/** Records tokens that the provider itself cleared. The cached prefix changes, but that is no cache break. */
+/**
+ * Records tokens that the provider itself cleared. The cached prefix changes, but this does not count as a
+ * cache break.
+ */
 function recordProviderClearing({ cache, gauge, reporter }: ResponseParts, response: KnownResponse): number {
   const edits = listField(response, "appliedEdits").filter(isRecord);
   const cleared = edits.reduce((sum, edit) => sum + figure(edit.cleared_tool_uses), 0);
@@ -129,7 +132,10 @@ function invalidResponse(response: unknown, given = describeType(response), reme
   });
 }
 
-/** Converts a usage report to our form. Returns the same object if its form is ours or unknown. */
+/**
+ * Converts a usage report to our form. If the report already has our form, or an unknown form, returns the
+ * same object.
+ */
 function toOwnUsage(usage: unknown): unknown {
   if (!isRecord(usage)) return usage;
   if (usage.prompt_tokens !== undefined) {

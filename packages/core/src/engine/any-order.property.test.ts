@@ -81,7 +81,7 @@ class Host {
     return turn;
   }
 
-  /** Adds a round with a tool call, as messages or entries like the rest of the conversation. */
+  /** Adds a round with a tool call. Uses messages or entries, whichever form the conversation has. */
   say(size: number): void {
     const id = `round${++this.calls}`;
     const said: readonly ApiMessage[] = [

@@ -20,20 +20,20 @@ const START_SHARE = 0.8;
 /** If more tokens than this were added since the summary was written, the summary is refreshed before use. */
 const STALE_TOKENS = 20_000;
 /**
- * A summary is also refreshed if the compaction with it would leave more than this share of the threshold.
+ * A summary is also refreshed if the result of a compaction with it would exceed this share of the threshold.
  * This matters in small windows.
  */
 const STALE_RESULT_SHARE = 0.75;
 
 /**
- * The summary starts at most this many tokens before the threshold. In a large window, it would otherwise be
- * stale before its use and cost a second call.
+ * The summary starts at most this many tokens before the threshold. In a large window, an earlier summary
+ * would be stale before its use and cost a second call.
  */
 const START_BEFORE_THRESHOLD_TOKENS = 2 * STALE_TOKENS;
 
 /**
- * A failed background summary does not use the built-in summarizer, because the model may work again at the
- * threshold.
+ * If a background summary fails, the built-in summarizer does not replace it, because the model may work
+ * again at the threshold.
  */
 const NO_BUILT_IN_FALLBACK = { builtInFallback: "never" } as const;
 
@@ -54,8 +54,8 @@ interface UsableSummary extends ReadySummary {
 
 /**
  * Writes the summary for the next compaction in the background, while the conversation continues. At the
- * threshold, the summary replaces its messages, and all newer messages are kept. A failure here is harmless:
- * the turn at the threshold then compacts without a prepared summary.
+ * threshold, the summary replaces its messages, and all newer messages are kept. A failure here is harmless,
+ * because the turn at the threshold can compact without a prepared summary.
  */
 export class BackgroundSummarizer implements BackgroundSummary {
   /** Resolved on use, because the parts refer to each other. */
@@ -131,8 +131,9 @@ export class BackgroundSummarizer implements BackgroundSummary {
   }
 
   /**
-   * Returns true if no background summary is needed: session notes already are a summary, the built-in
-   * summarizer takes no time, and the provider's own compaction makes its own call.
+   * Returns true if a background summary is disabled, not allowed now or not needed. Session notes already
+   * are a summary, the built-in summarizer takes no time, and the provider's own compaction makes its own
+   * call.
    */
   #isOff(): boolean {
     const parts = this.#parts();
@@ -153,8 +154,8 @@ export class BackgroundSummarizer implements BackgroundSummary {
   #isDue(): boolean {
     const soon = this.#parts().gauge.thresholds.autoCompact - STALE_TOKENS;
     const from = this.#ready === undefined ? this.#startTokens : Math.max(this.#startTokens, soon);
-    // The padded size would be near the threshold right after a compaction, so this uses the size without
-    // padding.
+    // Uses the size without padding, because the padded size would be near the threshold right after a
+    // compaction.
     return this.#parts().gauge.size().tokens >= from;
   }
 
@@ -197,7 +198,8 @@ export class BackgroundSummarizer implements BackgroundSummary {
   }
 
   /**
-   * Returns true if clearing, which comes first at the threshold, frees enough to make a summary unnecessary.
+   * Returns true if clearing frees enough tokens to make a summary unnecessary. At the threshold, the engine
+   * clears first.
    */
   #isClearingEnough(): boolean {
     const parts = this.#parts();

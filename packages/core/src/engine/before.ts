@@ -20,8 +20,8 @@ import { ingest, limitMedia, noteFindings, removeMisplacedThinking } from "./rew
 import { type CompactionParts, reportFailure, runCompaction } from "./run-compaction.ts";
 
 /**
- * Number of turns to wait for a usage report. Some providers never report usage, so the estimate decides
- * after that.
+ * Number of turns to wait for a usage report. After that, the estimate decides, because some providers never
+ * report usage.
  */
 const TURNS_TO_WAIT_FOR_REPORT = 3;
 
@@ -102,8 +102,8 @@ function compactOrSkip(parts: CompactionParts): "compact" | SkipReason {
 }
 
 /**
- * Returns true if another process compacted last, and only the padding of the estimate makes our count exceed
- * the threshold.
+ * Returns true under two conditions. Another process made the last compaction, and our count exceeds the
+ * threshold only because of the padding of the estimate.
  */
 function isResumedAfterCompaction({ health, thread, gauge }: Needs<"health" | "thread" | "gauge">): boolean {
   const mayBeReported = health.turn <= TURNS_TO_WAIT_FOR_REPORT;
@@ -191,9 +191,9 @@ function floorTooHighError(floorTokens: number, threshold: number): LonghaulErro
 }
 
 /**
- * Asks the provider for the size of the next request, once, if the estimate cannot decide. That is the case
- * if no usage was reported yet and the blocking limit is within the estimate's error. Keeps the estimate if
- * the count fails or takes too long.
+ * If the estimate cannot decide, asks the provider once for the size of the next request. The estimate cannot
+ * decide if no usage was reported yet and the blocking limit is within the estimate's error. If the count
+ * fails or takes too long, keeps the estimate.
  */
 async function countExactly(parts: EngineParts, signal: AbortSignal | undefined): Promise<void> {
   const { options, gauge, thread, now, reporter } = parts;

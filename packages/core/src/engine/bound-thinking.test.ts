@@ -146,14 +146,18 @@ describe("BoundThinking", () => {
 });
 
 /**
- * A host that makes random changes. It checks each request like the provider, by a record of all requests.
+ * A host that makes random changes. Like the provider, it checks each request. For this check, it records all
+ * requests.
  */
 class RandomHost {
   #bound = new BoundThinking();
   #list: ApiMessage[] = [];
   #all: ApiMessage[] = [];
   #count = 0;
-  /** By answer: the messages and the thinking of the request that produced the answer. */
+  /**
+   * The key is the name of a thinking block. The value has the messages of its request and the thinking
+   * before the block.
+   */
   readonly #requests = new Map<string, { readonly words: string; readonly names: readonly string[] }>();
 
   step(kind: string, index: number): void {

@@ -13,8 +13,8 @@ import { field, isRecord, listField } from "../messages/untrusted.ts";
 import { extendDigest, hash, jsonOf } from "./compare-messages.ts";
 
 /**
- * Position in the messages of a request, identified by a digest of everything before it and by the thinking
- * before it.
+ * Position in the messages of a request. It is identified by a digest of everything before it and by the
+ * thinking before it.
  */
 interface ThinkingPosition {
   readonly digest: number;
@@ -38,7 +38,8 @@ interface VisitedMessage {
 type Thoughts = Pick<ThinkingPosition, "last" | "count">;
 
 /**
- * Positions by block key. A block after a provider's summary has two positions: with and without the summary.
+ * Positions of thinking blocks. The map's key is the key of a block. A block after a provider's summary has
+ * two positions: one with the summary and one without it.
  */
 type Places = Map<number, readonly ThinkingPosition[]>;
 
@@ -46,13 +47,14 @@ type Places = Map<number, readonly ThinkingPosition[]>;
 const MAX_POSITIONS_PER_BLOCK = 4;
 
 /**
- * Some models bind each thinking block to the exact messages before it and refuse it after other messages.
- * This class remembers the position at which each block was written and finds misplaced blocks. Session lines
- * carry the positions for the next process. A block without a known position is trusted.
+ * Some models bind each thinking block to the exact messages before it. They refuse a block that comes after
+ * other messages. This class remembers the position at which each block was written and finds misplaced
+ * blocks. Session lines carry the positions for the next process. A block without a known position is
+ * trusted.
  *
- * Earlier thinking is part of a position too. The oldest thinking may be missing, but thinking that is
- * missing in the middle or was added again makes all later blocks invalid. In that case the older blocks are
- * removed, because the newest thinking is the most valuable.
+ * Earlier thinking is part of a position too. The oldest thinking may be missing. But if thinking is missing
+ * in the middle or was added again, all later blocks are invalid. In that case the older blocks are removed,
+ * because the newest thinking is the most valuable.
  */
 export class BoundThinking {
   readonly #places: Places = new Map();
@@ -64,7 +66,7 @@ export class BoundThinking {
   /** Records that the host now sends the messages that were read last. */
   recordSent(): void {
     const last = this.#visited.at(-1);
-    // A reply that continues an assistant message is merged with it, so its start is unknown.
+    // If a reply continues an assistant message, the two are merged, so the start of the reply is unknown.
     this.#sent =
       last === undefined || last.message.role === "assistant"
         ? undefined
@@ -210,8 +212,8 @@ class MessageWalk {
 }
 
 /**
- * Removes these thinking blocks. An entry that becomes empty stays, so that indexes remain valid, but is not
- * sent.
+ * Removes these thinking blocks. An entry that becomes empty is not sent. It stays in the list, so that
+ * indexes remain valid.
  */
 export function withoutBlocks(
   entries: readonly Entry[],
@@ -254,8 +256,8 @@ function itemDigest(role: string, block: ContentBlock): number {
 }
 
 /**
- * Serializes a block without cache marks and without fields that only replies have, because they are not part
- * of the prefix.
+ * Serializes a block. Omits cache marks and fields that only replies have, because these are not part of the
+ * prefix.
  */
 function textOf(block: ContentBlock): string {
   if (block.type === "text" && !block.citations) return `text ${block.text}`;

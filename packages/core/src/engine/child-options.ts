@@ -55,8 +55,8 @@ export const INHERITANCE: GroupRules & Omit<RulesFor<CompactorOptions>, keyof Gr
 };
 
 /**
- * Returns the options of a subagent: its own, completed with the parent's. An undefined value counts as
- * missing.
+ * Returns the subagent's own options. Missing options get the parent's value if {@link INHERITANCE} allows
+ * it. An undefined value counts as missing.
  */
 export function childOptions(
   parent: CompactorOptions,

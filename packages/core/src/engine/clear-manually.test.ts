@@ -161,8 +161,8 @@ describe("clear()", () => {
 });
 
 /**
- * Returns the sent messages, without cache marks and without content that a model with bound thinking must
- * not see again.
+ * Returns the sent messages. Omits cache marks, and content that a model with bound thinking must not see
+ * again.
  */
 function sentIn({ request }: Turn, cleared: ReadonlySet<string>, isBinding: boolean): string {
   const blocks = request.messages.map(({ role, content }) => [

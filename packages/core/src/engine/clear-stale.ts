@@ -156,7 +156,7 @@ const bySize = (parts: MeasureParts): Clearing | undefined =>
 
 const limits = (parts: MeasureParts): BySizeOptions => ({
   targetTokens: toEstimatedTokens(parts, parts.options.clearing.targetTokens),
-  // Results that the provider already drops raise the minimum, because clearing them saves nothing.
+  // Adds the results that the provider already drops to the minimum, because clearing them saves nothing.
   minimumSavingTokens:
     toEstimatedTokens(parts, MINIMUM_SAVING_TOKENS) + parts.modules.omittedTokens().hiddenTokens,
 });

@@ -50,9 +50,9 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
 /**
- * Copies a value as JSON would, without fields named `omittedField`. The copy contains the same strings as
- * the value. So copying is cheap, and comparing two copies of one object reads no text. Returns undefined for
- * a value without a JSON form.
+ * Copies a value as JSON would, without fields named `omittedField`. Returns undefined for a value without a
+ * JSON form. The copy contains the same strings as the value. So copying is cheap, and comparing two copies
+ * of one object reads no text.
  */
 export function jsonCopy(value: unknown, omittedField?: string): unknown {
   try {
@@ -112,8 +112,9 @@ const contentOf = (message: unknown): unknown => {
 };
 
 /**
- * Copies the content but shares its strings. Hosts move cache marks, and a mark turns a string into a text
- * block. So the copy has no cache marks, and a text block in place of a string.
+ * Copies the content but shares its strings. The copy has no cache marks, and it has a text block in place of
+ * a string. Otherwise a moved cache mark would look like a change, because a mark turns a string into a text
+ * block.
  */
 const contentCopyOf = (content: unknown): unknown =>
   jsonCopy(typeof content === "string" ? [{ type: "text", text: content }] : content, "cache_control");
@@ -198,8 +199,8 @@ export const isPlainMessage = (message: unknown): message is ApiMessage =>
   isRecord(message) && typeof message.role === "string" && message.uuid === undefined;
 
 /**
- * Serializes a block in one canonical form, because converters change the field order and write a tool result
- * with one text as a string.
+ * Serializes a block in one canonical form. Converters change the field order, and they write a tool result
+ * that has only one text as a string.
  */
 function canonicalJson(block: unknown): string | undefined {
   return jsonOf(isRecord(block) ? Object.fromEntries(fieldsOf(block)) : block);
@@ -269,12 +270,12 @@ interface SeenMessage {
 }
 
 /**
- * Finds messages that the host changed in place. The engine recognizes a message by its object. So a copy
- * replaces a changed object from then on, as if the host had passed another message.
+ * Finds messages that the host changed in place. The engine recognizes a message by its object. Therefore a
+ * copy replaces each changed object, as if the host had passed another message.
  *
  * In each turn, the detector compares the content object, the number of blocks and the lengths of the texts.
- * It compares only the newest messages completely. So it misses an older text if the host replaced it with
- * another text of the same length in the same block.
+ * It compares only the newest messages completely. If the host replaces a text in an older message with
+ * another text of the same length, the detector misses the change.
  */
 export class InPlaceChangeDetector {
   readonly #seen = new WeakMap<object, SeenMessage>();

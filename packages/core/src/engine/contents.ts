@@ -83,8 +83,8 @@ export class Contents {
 }
 
 /**
- * Caches estimates, because the meter, the index of results and a plan measure the same blocks. Keyed by
- * object identity, which is safe because messages are never changed in place. Removed messages are garbage
+ * Caches estimates, because the meter, the index of results and a plan measure the same blocks. The key is
+ * the object, which is safe because messages are never changed in place. Removed messages are garbage
  * collected.
  */
 export class Measures {

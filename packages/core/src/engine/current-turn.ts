@@ -60,7 +60,7 @@ export class CurrentTurn {
     return this.#findings;
   }
 
-  /** Facts of the last response, until its message is in the conversation. */
+  /** Facts of the last response. Undefined after its message is in the conversation. */
   get reply(): Reply | undefined {
     return this.#reply;
   }

@@ -263,7 +263,7 @@ describe("a host that replaces a message of its own list after the undo of a com
 });
 
 describe("a host that replaces a message in an older list, not in the list that it passed last", () => {
-  it("a resume returns the messages of the last request if the host edits an older list", async () => {
+  it("after the host edits and passes an older message list, a resume returns the messages of the new request", async () => {
     const { compactor, path } = await openSession();
     await compactor.before(entries.slice(0, 3));
     const { messages } = await compactor.compact(entries.slice(0, 3), { force: true, keepRecentTokens: 0 });

@@ -20,8 +20,8 @@ import { withoutThinkingFrom } from "../messages/without-thinking.ts";
 export interface EditedLines {
   readonly entries: readonly Entry[];
   /**
-   * Maps each entry that differs from its line in the session file to the line to write again. That line has
-   * the same id.
+   * Lines to write again. The key is an entry that differs from its line in the session file. The value is
+   * the new line, which has the same id.
    */
   readonly rewrittenLines: ReadonlyMap<Entry, Entry>;
   /** A line to write before all other lines. The other lines are linked below this line. */
@@ -46,10 +46,10 @@ interface Edit {
 }
 
 /**
- * Prepares the entries of an edited conversation for sending and writing. A model that binds thinking blocks
- * to the messages before them refuses the blocks after the edit. In the session file, every line has a
- * parent. A line whose parent was removed is written again with another parent, and so are all lines below
- * it. If several lines have the same id, readers use the last one.
+ * Prepares the entries of an edited conversation for sending and writing. Some models bind thinking blocks to
+ * the messages before them. Such a model refuses the blocks after the edit. In the session file, every line
+ * has a parent. If the parent of a line was removed, the line and all lines below it are written again with
+ * other parents. If several lines have the same id, readers use the last one.
  */
 export function prepareEditedLines(edit: Edit): EditedLines {
   const { before, given, fresh, bindsThinking, known, isWritten } = edit;
@@ -57,6 +57,7 @@ export function prepareEditedLines(edit: Edit): EditedLines {
   const isKnown = ({ uuid }: Entry): boolean => uuid !== undefined && known.has(uuid);
   // The host may replace the only message and append the reply, whose parent is the old message.
   const isRelated = (entry: Entry): boolean => isKnown(entry) || known.has(parentOf(entry) ?? "");
+  // If the list has a new mark, the session file already matches the list, so no line is written again.
   if (!given.some(isRelated) || given.some((entry) => isMark(entry) && !isKnown(entry)))
     return { entries: given, rewrittenLines: new Map(), thinkingBlocks: 0 };
   const updated = withReplacedLines(before, withKnownParents(before, given), fresh);
@@ -110,9 +111,9 @@ function hasLeftBoundary(entry: Entry, old: Entry | undefined, entries: readonly
 }
 
 /**
- * Returns a new rewind mark in two cases: the host removed a boundary, a summary or an earlier rewind mark,
- * or lines above a rewind mark moved. All lines are then written again below the new mark. Otherwise a reader
- * would follow kept messages to the removed summary.
+ * Returns a new rewind mark in two cases. The host removed a boundary, a summary or an earlier rewind mark,
+ * or lines above a rewind mark moved. In both cases, all lines are written again below the new mark.
+ * Otherwise a reader would follow kept messages to the removed summary.
  */
 function markAfterCompaction({ before, given, newMark }: Edit, movedAt: number): RewindMark | undefined {
   const there = new Set(given.map(({ uuid }) => uuid));
@@ -140,8 +141,8 @@ function movedLines(from: readonly Entry[], to: readonly Entry[]): ReadonlyMap<E
 }
 
 /**
- * Handles a host that resumes a session and edits a message before the first turn. The edited line is not in
- * the file, or a line below it has a parent that is not in the list.
+ * Handles a host that resumes a session and edits a message before the first turn. In that case, the edited
+ * line is not in the file, or a line below it has a parent that is not in the list.
  */
 function resumedLines(given: readonly Entry[], isWritten: Edit["isWritten"]): EditedLines {
   const isNew = ({ uuid }: Entry): boolean => uuid !== undefined && isWritten?.(uuid) !== true;
@@ -155,9 +156,9 @@ function resumedLines(given: readonly Entry[], isWritten: Edit["isWritten"]): Ed
 }
 
 /**
- * Returns the index of the first line below the kept messages of a boundary. The parents of kept messages are
- * above the boundary. These parents can stay there if the host edited only later messages or cut off the last
- * kept messages. Otherwise returns undefined.
+ * Returns the index of the first line below the kept messages of a boundary. The parents of the kept messages
+ * are above the boundary. If the host edited only later messages or cut off the last kept messages, these
+ * parents can stay. In all other cases, returns undefined.
  */
 function firstIndexBelowKept(entries: readonly Entry[], changedAt: number): number | undefined {
   const indexes = new Map(entries.map(({ uuid }, at) => [uuid, at]));
@@ -218,8 +219,8 @@ function withKnownParents(before: readonly Entry[], given: readonly Entry[]): re
 }
 
 /**
- * If the host replaced a message, the new entry gets the id and parent of the old line. The new entry is then
- * still the parent of the lines below.
+ * If the host replaced a message, the new entry gets the id and parent of the old line. So the new entry is
+ * the parent of the lines below.
  */
 function withReplacedLines(
   before: readonly Entry[],
@@ -265,10 +266,7 @@ export function withMarks(before: readonly Entry[], given: readonly Entry[]): re
   return isTopped && !there.has(top.uuid) ? [top, ...entries] : entries;
 }
 
-/**
- * Returns true for a boundary, or the mark of an undo or rewind. If the host adds a new mark, the file
- * already matches the list.
- */
+/** Returns true for a boundary, or for the mark of an undo or rewind. */
 export const isMark = (entry: Entry): boolean =>
   isEntry(entry) && (isCompactBoundary(entry) || rewindRecordOf(entry) !== undefined);
 
@@ -301,9 +299,10 @@ interface Links {
 const NO_ENTRIES: readonly Entry[] = [];
 
 /**
- * Sets the parents so that a reader who follows them finds this list. Returns the same list if its parents
- * are already correct. From the first line with a parent outside the list, the parent of each line is the
- * line above it. Stand-ins (entries that replace other messages) keep their position.
+ * Sets the parents so that a reader who follows them finds this list. If the parents are already correct,
+ * returns the same list. Otherwise starts at the first line that needs a new parent. From there on, the
+ * parent of each line is the line above it. Stand-ins (entries that replace other messages) keep their
+ * position.
  */
 function relink(entries: readonly Entry[], links: Links): readonly Entry[] {
   const start = firstToMove(entries, links);
@@ -323,7 +322,7 @@ function relinkFrom(parentUuid: string | null, entries: readonly Entry[], start:
 
 /**
  * Sets the parents of appended lines so that a reader who starts at the last line finds all appended lines.
- * Lines from a host with several lists may have a removed line as parent, or start a second branch.
+ * If the host has several lists, a line may have a removed line as its parent, or start a second branch.
  */
 export function linkContinuation(
   added: readonly Entry[],
@@ -396,8 +395,8 @@ function firstToMove(entries: readonly Entry[], links: Links): number {
 }
 
 /**
- * Returns true if the line above a stand-in is no longer the parent of the first message that the stand-in
- * replaces.
+ * Compares the line above a stand-in with the parent of the first message that the stand-in replaces. Returns
+ * true if they are no longer the same line.
  */
 function isAfterOther(
   standIn: Entry,

@@ -85,8 +85,8 @@ export type EventDetail =
       readonly netSaving: NetSaving | undefined;
     }
   /**
-   * The engine compared the costs of all options and chose one: before the threshold (`early`), after a pause
-   * (`cold`) or at the threshold (`full`). Costs are in dollars, sizes in tokens.
+   * The engine compared the costs of all options and chose one. `occasion` is `early` before the threshold,
+   * `cold` after a pause, and `full` at the threshold. Costs are in dollars, sizes in tokens.
    */
   | {
       readonly type: "weighed";

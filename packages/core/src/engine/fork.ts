@@ -12,7 +12,7 @@ type ForkParts = Needs<"options" | "frame" | "modules" | "cache" | "thread" | "g
 /**
  * Creates a fork for the summary call: a copy of the last request, so that the provider reads it from the
  * cache. Returns undefined if there is no model, or if the host did not pass the whole request. Also returns
- * undefined if the cache has expired, because a separate call is then smaller.
+ * undefined if the cache has expired, because a separate call is smaller in that case.
  */
 export function forkOf(parts: ForkParts): ForkSource | undefined {
   const { options, frame, cache, thread, gauge } = parts;
@@ -31,8 +31,8 @@ export function forkOf(parts: ForkParts): ForkSource | undefined {
 
 /**
  * Forks the conversation in its current state, for background work. Copies the messages, because the host may
- * change them in place before the request is written. The model would then refuse thinking that is bound to
- * the old text.
+ * change them in place before the request is written. After such a change, the model would refuse thinking
+ * that is bound to the old text.
  */
 export function forkNow(parts: ForkParts): ForkSource | undefined {
   const fork = forkOf(parts);

@@ -22,7 +22,7 @@ const MIN_BOUNDED_TOKENS = 4_000;
 /** Typical error of an estimate before usage reports calibrate it, as a share. */
 const ESTIMATE_ERROR = 0.25;
 
-/** Tokens that the last usage or our estimate includes, but the next call does not. */
+/** Tokens that are not part of the next call, although the last usage or our estimate includes them. */
 export interface OmittedTokens {
   /** Removed messages that the last usage still includes. In provider tokens. */
   readonly removedTokens: number;
@@ -106,8 +106,8 @@ export class Gauge {
   readonly tokensOf = (entry: Entry): number => this.#given.thread.measures.ofEntry(entry) * this.ratio;
 
   /**
-   * Returns the context window of a model that writes summaries. This is the window of the conversation if
-   * the conversation uses the same model, otherwise the value of the model table.
+   * Returns the context window of a model that writes summaries. If the conversation uses the same model,
+   * this is the window of the conversation. Otherwise it is the value in the model table.
    */
   readonly windowOf = ({ name }: Pick<Model, "name">): number => {
     const { modelName, window } = this.#given.options;
@@ -137,7 +137,7 @@ export class Gauge {
     return this.#overhead?.tokens;
   }
 
-  /** Tokens besides messages: reported, or estimated before a report. */
+  /** Tokens of everything besides messages. The figure is an estimate until usage is reported. */
   get overheadTokens(): number {
     return this.#overhead?.tokens ?? this.#given.frame.tokens;
   }
@@ -154,8 +154,8 @@ export class Gauge {
   }
 
   /**
-   * False after an exact count of the provider failed or took too long. This conversation then requests no
-   * further exact count.
+   * False after an exact count of the provider failed or took too long. After that, this conversation
+   * requests no further exact count.
    */
   get mayCountExactly(): boolean {
     return this.#mayCountExactly;
@@ -192,8 +192,8 @@ export class Gauge {
   }
 
   /**
-   * Records that the provider refused a request that fits by our count. So the provider's higher figures were
-   * right.
+   * Records that the provider refused a request, although the request fits by our count. This shows that the
+   * provider's higher figures were right.
    */
   recordOverflow(): void {
     this.#usageTrust.recordOverflow();
@@ -221,7 +221,7 @@ export class Gauge {
   }
 
   /**
-   * Learns a larger window if a usage report has more tokens than fit into the known window. The figure
+   * If a usage report has more tokens than fit into the known window, learns a larger window. The figure
    * counts only if it agrees with our estimate for the most compact tokenizer.
    */
   proveWindow(reportedTokens: number): void {
@@ -271,9 +271,9 @@ export class Gauge {
   }
 
   /**
-   * Returns a lower bound for the size of the request, whatever the provider reports: our estimate divided by
-   * the largest factor by which it can be too high. An image counts with the minimum for its area. A small
-   * estimate of the texts counts as 0.
+   * Returns a lower bound for the size of the request. The bound does not depend on the provider's report. It
+   * is our estimate divided by the largest factor by which the estimate can be too high. An image counts with
+   * the minimum for its area. A small estimate of the texts counts as 0.
    */
   #safeLowerBound(hiddenTokens: number): number {
     const { estimatedTokens, media } = this.#given.thread.contents;
@@ -283,7 +283,8 @@ export class Gauge {
   }
 
   /**
-   * Estimates the whole request with the typical ratio of the model, without content that the provider drops.
+   * Estimates the whole request with the typical ratio of the model. Excludes content that the provider
+   * drops.
    */
   #estimateOf(messageTokens: number, hiddenTokens: number): number {
     const sent = Math.max(0, messageTokens - hiddenTokens);

@@ -29,7 +29,7 @@ const MAX_STRIKES = 3;
  */
 const PAUSE_MS = 600_000;
 const PAUSE_TURNS = 10;
-/** The pause doubles after each failed attempt, up to this factor: an hour, or 60 turns. */
+/** The pause doubles after each failed attempt. This factor limits it to an hour, or 60 turns. */
 const MAX_PAUSE_FACTOR = 6;
 
 /** Maximum number of compactions in {@link FREQUENCY_TURNS} turns. More compactions free no lasting space. */
@@ -61,11 +61,11 @@ export class Health {
   readonly #judgment: Judgment = new Judgment();
   /** The last reported floor that was not below the threshold, see {@link Floor}. */
   #reportedFloor: Floor | undefined;
-  /** The newest automatic compactions, including those that did not pay, oldest first. */
+  /** The newest automatic compactions, oldest first. Includes compactions that did not pay. */
   readonly #recent: Moment[] = [];
   #turn = 0;
   #reportedOpen = false;
-  /** Set after an undo: no automatic compaction below this size. */
+  /** Set after an undo. Below this size, no automatic compaction runs. */
   #restUntilTokens: number | undefined;
   /** Turn in which a summary was written for a compaction that did not pay. */
   #unpaidTurn: number | undefined;
@@ -81,7 +81,7 @@ export class Health {
     return this.#turn;
   }
 
-  /** Strikes in a row, without those of recoveries after an overflow. */
+  /** Number of strikes in a row. Strikes of recoveries after an overflow do not count. */
   get strikes(): number {
     return this.#strikes.count;
   }
@@ -119,7 +119,7 @@ export class Health {
     return this.#restUntilTokens !== undefined && tokens < this.#restUntilTokens;
   }
 
-  /** Returns true if the newest compaction is recent and unconfirmed, did not pay, or was undone. */
+  /** Returns true if the newest compaction was undone, did not pay, or is both recent and unconfirmed. */
   isResting(): boolean {
     if (this.#restUntilTokens !== undefined || this.#isRestingAfterLoss()) return true;
     return this.#last !== undefined && !this.#last.isProven && this.#turn - this.#last.turn < REST_TURNS;

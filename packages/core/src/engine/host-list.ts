@@ -23,7 +23,8 @@ export class HostList {
   /** The last turn that read this list. */
   lastUsedTurn = 0;
   /**
-   * Messages up to the last rewrite. Undefined if the host uses another list now. Then only a digest is kept.
+   * Messages up to the last rewrite. If the host uses another list now, this is undefined, and only a digest
+   * is kept.
    */
   #messages: Message[] | undefined;
   #length: number;
@@ -98,8 +99,8 @@ export class HostList {
 }
 
 /**
- * A message after the start of the conversation. After a rewrite that may have removed the message, only its
- * digest is kept.
+ * A message after the start of the conversation. If a rewrite may have removed the message, only its digest
+ * is kept.
  */
 export class LoggedMessage {
   #message: { readonly value: Message } | undefined;
@@ -116,7 +117,7 @@ export class LoggedMessage {
     return typeof this.#sealed === "number" ? [this.#sealed] : this.#sealed;
   }
 
-  /** Digest of the whole message while the object is in memory, otherwise of its blocks. */
+  /** Digest of the whole message. If the object is no longer in memory, digest of its blocks. */
   get digest(): number {
     return this.#message === undefined ? digestOfBlocks(this.digests) : digestOf(this.#message.value);
   }
@@ -217,8 +218,8 @@ function nextDifference(messages: readonly Message[], known: readonly Message[],
 }
 
 /**
- * Returns true if both objects have the same content. Returns false if the host changed the known object in
- * place, even if the host also passes an equal copy.
+ * Returns true if both objects have the same content. If the host changed the known object in place, returns
+ * false, even for an equal copy.
  */
 export function hasSameContent(given: unknown, known: unknown): boolean {
   if (given === known) return true;

@@ -33,7 +33,7 @@ interface Placed {
   readonly from: number | undefined;
 }
 
-/** Match of a host's list with the known list `list` and the log messages after it. */
+/** Result of comparing a host's list with the known list `list` and the log messages after it. */
 interface Alignment {
   readonly list: HostList;
   /** Number of messages that belong to `list`. */
@@ -45,7 +45,7 @@ interface Alignment {
   readonly missing: readonly number[];
   readonly isContinued: boolean;
   readonly added: number;
-  /** Index from which the log is void, because the host requests the newest reply again. */
+  /** Index from which the log no longer applies, because the host requests the newest reply again. */
   readonly cutAt: number | undefined;
 }
 
@@ -57,7 +57,7 @@ interface Fit {
   readonly alignment: Alignment | undefined;
 }
 
-/** The host's list, split into messages in one way, and its relation to each known list. */
+/** One way to split the host's list into messages, and the relation of the list to each known list. */
 interface Fitted {
   readonly messages: readonly Message[];
   readonly fits: readonly Fit[];
@@ -115,7 +115,7 @@ export class HostView {
     return { kind: "changed", since: this.#change(alignment, messages), copies };
   }
 
-  /** Returns the known equal object at each position, or only the shared start if under half are equal. */
+  /** Returns the known equal object at each position. If under half are equal, only for the shared start. */
   findKnownObjects(messages: readonly Message[]): readonly (Message | undefined)[] {
     let best: readonly (Message | undefined)[] = [];
     let most = 0;
@@ -203,7 +203,7 @@ export class HostView {
     return messages.length === known.length && messages.every((message, at) => message === known[at]);
   }
 
-  /** Returns the known message that this message is equal to or was split from. */
+  /** Returns the known message that is equal to this message, or from which this message was split. */
   knownMessageFor(message: Message): Message {
     return (typeof message === "object" ? this.#knownMessages.get(message) : undefined) ?? message;
   }
@@ -227,7 +227,7 @@ export class HostView {
     return best === undefined || this.#belongsToChangedList(direct, best) ? undefined : best;
   }
 
-  /** Returns true if the host's list is rather a changed version of another known list. */
+  /** Returns true if the host's list is more likely a changed version of another known list. */
   #belongsToChangedList(direct: Fitted, best: Recognized): boolean {
     const { list, beyond } = best.alignment;
     const changed = this.#lists.flatMap((other, at) => {
@@ -294,7 +294,7 @@ export class HostView {
     return { list, start, to, beyond, missing, isContinued, added, cutAt };
   }
 
-  /** Returns the index from which the log is void if the list ends with a question that has a reply. */
+  /** If the list's last question already has a reply, returns the index from which the log is outdated. */
   #cutAt(
     messages: readonly Message[],
     { to, beyond, missing }: Pick<Alignment, "to" | "beyond" | "missing">,
@@ -441,7 +441,7 @@ export class HostView {
     this.#conversation = [...kept, ...since];
   }
 
-  /** Moves the log messages that the host has shown in this list into the list. */
+  /** Moves log messages into this list if the host has shown them in this list. */
   #absorbShown(list: HostList): void {
     const shown = this.#shownIn(list);
     for (const logged of shown) list.extend(logged);

@@ -4,7 +4,7 @@ import { blockDigestsOf, coreCountOf, isOutdated, isPlainMessage } from "./compa
 import { hasSameContent, type MessageCopy } from "./host-list.ts";
 import type { Message } from "./options.ts";
 
-/** A host's list with known messages in place of equal ones that were split differently. */
+/** A host's list in which known messages replace equal messages that the host split differently. */
 export interface MessageSplit {
   readonly messages: readonly Message[];
   /** The replaced messages of the host, each with the known message that contains its start. */
@@ -80,8 +80,8 @@ interface SameBlocks {
 }
 
 /**
- * Returns the ends of the shortest runs of messages, one in each list, with the same role and the same
- * blocks.
+ * Compares runs of messages, one run in each list. Returns the ends of the shortest runs that have the same
+ * role and the same blocks.
  */
 function sameBlocks(
   messages: readonly Message[],

@@ -212,7 +212,7 @@ describe("a model that accepts a call and never answers", () => {
 describe("a transcript, memory files or notes that never answer", () => {
   const MINUTE = 61_000;
 
-  it("a transcript that never answers delays calls for a limited time and prevents compactions", async () => {
+  it("if a transcript never answers, calls wait only for a limited time and no compaction runs", async () => {
     const transcript = { path: "/hung.jsonl", append: () => never<void>() };
     const compactor = compactorOf({ transcript });
     const { value: turn, ms } = await timed(compactor.before(FULL));

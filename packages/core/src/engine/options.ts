@@ -33,8 +33,8 @@ export type Message = ApiMessage | Entry;
 export interface CompactorOptions<Modules extends readonly CompactorModule[] = readonly CompactorModule[]> {
   /**
    * The model of the conversation. It determines the context window and the provider features, and it writes
-   * the summary. Pass only its name if the host makes all calls itself. The built-in summarizer then writes
-   * the summary.
+   * the summary. If the host makes all calls itself, pass only the name of the model. In that case, the
+   * built-in summarizer writes the summary.
    */
   readonly model?: Model | string | undefined;
   /** Request fields of every call besides messages: system prompt, tools, thinking, max_tokens. */
@@ -76,9 +76,9 @@ export interface WindowSources {
 
 /** Prices of tokens and of the prompt cache. They decide if a compaction pays. */
 export interface CostOptions {
-  /** Prices by model name or a part of it, instead of the published ones. */
+  /** Prices that replace the published ones. The key is a model name or a part of it. */
   readonly prices?: Readonly<Record<string, CustomPrices>> | undefined;
-  /** Lifetime of the prompt cache: five minutes, or one hour, which costs more to write. */
+  /** Lifetime of the prompt cache: five minutes or one hour. A cache for one hour costs more to write. */
   readonly cacheTtl?: "5m" | "1h" | undefined;
 }
 
@@ -124,11 +124,14 @@ export interface CompactionOptions extends SummaryInstructions {
   readonly autonomous: boolean;
   /** True (default) to let the model write the summary in the background, so that no turn waits for it. */
   readonly background: boolean;
-  /** Time limit for the first byte of a call for a summary or notes, in milliseconds. 60,000 by default. */
+  /**
+   * Time that a model may take for the first byte of a summary or of notes, in milliseconds. 60,000 by
+   * default.
+   */
   readonly firstByteTimeoutMs: number;
   /**
-   * Time limit for all calls for one summary together, in milliseconds. 300,000 by default. After that, the
-   * built-in summarizer writes the summary.
+   * Total time limit for all calls that write one summary, in milliseconds. 300,000 by default. After that
+   * time, the built-in summarizer writes the summary.
    */
   readonly timeoutMs: number;
 }
@@ -192,8 +195,8 @@ export interface BeforeOptions {
 export interface Turn<T extends Message = Message> {
   readonly id: string;
   /**
-   * The conversation to continue with, as messages or entries like the host's list. If nothing changed, this
-   * is the host's own array.
+   * The conversation to continue with. It consists of messages or entries, like the host's list. If nothing
+   * changed, this is the host's own array.
    */
   readonly messages: readonly T[];
   /** The request to send: checked, with the edits and cache marks that the provider supports. */
@@ -345,8 +348,8 @@ export type OwnUsage = Usage & { readonly cache_deleted_input_tokens?: number };
 export type AnyUsage = OwnUsage | OpenAiChatUsage | OpenAiResponsesUsage | AiSdkUsage;
 
 /**
- * A response, or only some of its fields: a `ModelReply`, or a response of the Messages API, OpenAI or the AI
- * SDK.
+ * A response, or only some of its fields. The response is a `ModelReply`, or comes from the Messages API,
+ * OpenAI or the AI SDK.
  */
 export interface ResponseFacts {
   readonly id?: string;

@@ -58,9 +58,10 @@ export interface BackgroundSummary {
   /** Handles a response. */
   onResponse(): void;
   /**
-   * Called at the threshold. Returns a compaction with a prepared summary if there is one. `under-way`: the
-   * summary is being written, and the conversation still fits. `at-once`: the window is full, so the built-in
-   * summarizer has to write the summary. Undefined: the turn writes a summary and waits for it.
+   * Called at the threshold. If there is a prepared summary, returns a compaction with it. Returns
+   * `under-way` if the summary is being written and the conversation still fits. Returns `at-once` if the
+   * window is full, so that the built-in summarizer has to write the summary. Returns undefined if the turn
+   * has to write a summary and wait for it.
    */
   offer(): OfferedPlan | "under-way" | "at-once" | undefined;
   /**
@@ -208,7 +209,7 @@ export class ModuleSet {
     this.#attached = this.#modules.flatMap((module) => module.attach(parts) ?? []);
   }
 
-  /** True if an installed module can replace auto-compact, at least with other settings. */
+  /** True if an installed module can replace auto-compact, with the current settings or with others. */
   get mayReplaceAutoCompact(): boolean {
     return this.#modules.some(({ replacesAutoCompact }) => replacesAutoCompact !== undefined);
   }

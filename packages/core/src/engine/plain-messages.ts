@@ -146,8 +146,8 @@ function assistantEntry(message: ApiMessage, link: EntryLink, facts: ReplyFacts 
 }
 
 /**
- * Creates the entry of a user or system message. A system message inside the conversation looks like a
- * reminder to a summarizer, but it is sent unchanged.
+ * Creates the entry of a user or system message. A summarizer treats a system message inside the conversation
+ * as a reminder, but the message is sent unchanged.
  */
 function userEntry(message: ApiMessage, link: EntryLink): UserEntry {
   if (message.role === "system") {

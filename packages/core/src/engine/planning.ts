@@ -45,8 +45,8 @@ export function findFittingPlan(parts: PlanningParts): ReturnType<typeof planUnd
 }
 
 /**
- * Plans a refresh of a summary: another compaction of the conversation, as if the summary were already in it.
- * Returns undefined if all new messages are kept anyway.
+ * Plans a refresh of a summary. The plan is another compaction of the conversation, as if the summary were
+ * already in the conversation. Returns undefined if all new messages are kept anyway.
  */
 export function refreshPlan(
   parts: Needs<"thread" | "gauge" | "options" | "newLink">,
@@ -79,8 +79,8 @@ export function refreshPlan(
 }
 
 /**
- * Returns the token budget for restored content. The budget keeps the result of the compaction well below the
- * threshold, unless that needs a budget below the minimum.
+ * Returns the token budget for restored content. With this budget, the result of the compaction stays well
+ * below the threshold. The budget is never below the minimum, even if the result becomes larger.
  */
 export function restoreBudget(
   { thresholds }: Needs<"gauge">["gauge"],

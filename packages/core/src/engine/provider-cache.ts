@@ -222,8 +222,8 @@ const DROP_SHARE = 0.05;
 const DROP_TOKENS = 2_000;
 
 /**
- * Returns true if the response read so much less from the cache than expected that the cache must have been
- * lost.
+ * Compares the cache reads of a response with the expected reads. Returns true if the difference is so large
+ * that the cache must have been lost.
  */
 export function isCacheDrop(expectedTokens: number, readTokens: number): boolean {
   const missing = expectedTokens - readTokens;

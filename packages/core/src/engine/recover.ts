@@ -59,8 +59,8 @@ function retryAssumingThinking<T extends Message>(parts: CompactionParts): Turn<
 }
 
 /**
- * Compacts once per turn. Compacts again after a further overflow if its error states figures that the last
- * compaction did not have.
+ * Compacts once per turn. If the error of a further overflow states figures that the last compaction did not
+ * have, compacts again.
  */
 async function compactAfterOverflow<T extends Message>(
   parts: CompactionParts,
@@ -121,8 +121,8 @@ async function compactAfterOverflow<T extends Message>(
 }
 
 /**
- * Returns true if the failure states a smaller prompt or a smaller limit than the last failure, or states
- * such a figure for the first time.
+ * Compares the sizes of prompt and limit that two failures state. Returns true if one of them is now smaller,
+ * or is stated for the first time.
  */
 function hasNewFigures(failure: ModelFailure, last: ModelFailure): boolean {
   if (failure.kind !== "too-long") return false;
@@ -133,8 +133,8 @@ function hasNewFigures(failure: ModelFailure, last: ModelFailure): boolean {
 }
 
 /**
- * Returns the tokens that the request's edits let the provider clear before it compares the prompt with its
- * window.
+ * Returns the tokens that the provider clears because of the request's edits. The provider clears them before
+ * it compares the prompt with its window.
  */
 function tokensClearedByEdits(
   edits: readonly unknown[],
@@ -163,7 +163,8 @@ function withRemedy(error: ModelError, remedy: string): ModelError {
 }
 
 /**
- * Returns the target size: the threshold, or the usable window if no compaction can get below the threshold.
+ * Returns the target size, which is usually the threshold. If no compaction can get below the threshold, the
+ * target is the usable window.
  */
 function reachableTarget({ thresholds, reportedOverhead = 0 }: Gauge): number {
   const { autoCompact, effective } = thresholds;

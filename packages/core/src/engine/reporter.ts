@@ -25,7 +25,10 @@ export interface ReporterOptions {
   readonly summaryModel: string;
 }
 
-/** Reports to the host about one conversation: events, callbacks, and setup problems, each once. */
+/**
+ * Reports to the host about one conversation. It emits events, calls callbacks, and reports each setup
+ * problem once.
+ */
 export class Reporter {
   readonly host: SafeHost;
   /** False if nobody listens to the events. */
@@ -220,8 +223,8 @@ export interface StatusPorts {
 }
 
 /**
- * Shows to the host that a compaction is running: immediately, and repeatedly while it runs. In any case,
- * status, stream mode and length are reset once at the end, and nothing is shown after that.
+ * Shows to the host that a compaction is running, first immediately and then repeatedly. In any case, resets
+ * status, stream mode and length once at the end. Nothing is shown after that.
  */
 export async function withHostStatus<T>(
   host: SafeHost,

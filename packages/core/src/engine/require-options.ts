@@ -24,8 +24,8 @@ import type {
 export type OptionNames<Options> = Readonly<Record<keyof Required<NonNullable<Options>>, unknown>>;
 
 /**
- * Throws `option-invalid` if the options are not an object, and `option-unknown` for an unknown name, also in
- * groups. `path` is the path of a group.
+ * If the options are not an object, throws `option-invalid`. If they or their groups have an unknown name,
+ * throws `option-unknown`. `path` is the path of a group.
  */
 export function requireOptionNames(options: unknown, names: object, where: string, path = ""): void {
   if (options === undefined) return;

@@ -80,8 +80,9 @@ function paysClearly({ options, chosen, expectedTurns }: Weighing): boolean {
 }
 
 /**
- * Returns true if the engine should clear results at the threshold, and not compact at once. Also true if no
- * compaction is possible, or if the prices are unknown and no background summary is ready.
+ * Returns true if the engine should clear results at the threshold, and not compact at once. Also returns
+ * true if no compaction is possible. If the prices are unknown, returns true unless a background summary is
+ * ready.
  */
 export function paysToClearAtThreshold(parts: CostParts, clearing: ClearingSize | undefined): boolean {
   const weighing = weighAtThreshold(parts, clearing);
@@ -174,7 +175,7 @@ const clearingAlternative = (
 });
 
 /**
- * Returns the tokens that a compaction usually keeps beside its summary, without messages that arrive while
+ * Returns the tokens that a compaction usually keeps beside its summary. Excludes messages that arrive while
  * the summary is written.
  */
 export function typicalKeptTokens(parts: Needs<"options" | "gauge">): number {

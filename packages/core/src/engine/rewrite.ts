@@ -165,8 +165,8 @@ export function withCleared(
 ): ClearedMessages {
   const { bindsThinking } = gauge;
   const { hiddenTokens, hiddenSinceReport } = modules.omittedTokens();
-  // The last usage report includes no results that the provider drops, except those dropped since that
-  // report.
+  // The last usage report excludes results that the provider drops. It still includes results that the
+  // provider dropped after that report.
   const saved = tokensFreedBy(thread, clearing) - (hiddenTokens - hiddenSinceReport);
   const mark: MicrocompactBoundaryEntry = {
     ...newLink(thread.leaf),
@@ -204,7 +204,7 @@ interface ShortenedEntries {
   readonly blocks: number;
 }
 
-/** Removes thinking blocks that the model wrote after messages other than those that precede them now. */
+/** Removes thinking blocks whose preceding messages have changed since the model wrote the blocks. */
 export function removeMisplacedThinking(parts: RewriteParts): void {
   // Removing thinking can change a sent message, so that later thinking is misplaced too.
   for (;;) {

@@ -142,8 +142,8 @@ export function compactOptions(
 
 /**
  * Returns the saving that a compaction must reach. After an overflow, any saving is enough, because the next
- * call must fit. The same applies at the blocking limit if an unseen tool result is kept, because a model
- * must see the result before it can be summarized.
+ * call must fit. At the blocking limit, any saving is also enough if an unseen tool result is kept. A model
+ * must see that result before it can be summarized.
  */
 function requiredSavingFor(
   { gauge: { thresholds } }: Needs<"gauge">,
@@ -167,8 +167,8 @@ async function applyCompaction(parts: CompactionParts, compaction: Compaction): 
 }
 
 /**
- * Replaces the engine's own entries with their written lines, which name the compaction. An undo must not
- * mistake these entries for later messages. Copies of messages stay unchanged.
+ * Replaces the engine's own entries with their written lines. These lines name the compaction, so that an
+ * undo does not mistake them for later messages. Copies of messages stay unchanged.
  */
 function withWrittenLines(entries: readonly Entry[], lines: readonly Entry[]): readonly Entry[] {
   const own = new Map(lines.filter((line) => copiedIds(line).length === 0).map((line) => [line.uuid, line]));

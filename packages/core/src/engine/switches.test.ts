@@ -62,7 +62,7 @@ const reads = (count: number, lines: number): readonly ApiMessage[] => [
 ];
 
 /**
- * Returns the effects of one turn in a conversation in which each form of clearing finds something to clear.
+ * Runs one turn and returns its effects. In the conversation, each form of clearing finds something to clear.
  */
 async function clearedBy(
   form: ClearingOptions["form"],

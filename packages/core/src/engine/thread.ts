@@ -58,8 +58,8 @@ export class Thread extends Views {
 
   /**
    * Reads the host's own list or the list that the engine returned, plus new messages. If known messages
-   * differ, the host edited the conversation. The conversation is then read again from the last rewrite or
-   * from the start.
+   * differ, the host edited the conversation. In that case, the conversation is read again from the last
+   * rewrite or from the start.
    */
   ingest(given: readonly Message[], reply: Reply | undefined): IngestResult {
     requireList(given);
@@ -77,7 +77,7 @@ export class Thread extends Views {
       : this.#readSinceRewrite(messages, added, reply);
   }
 
-  /** Adds the facts that a resuming process cannot compute to an entry for the session file. */
+  /** Converts an entry for the session file. Adds the facts that a resuming process cannot compute. */
   readonly toLine = (entry: Entry): Entry => this.reports.toLine(this.boundThinking.toLine(entry));
 
   /** Resolves a reference of the host: an index into its messages, or an entry's uuid. */
@@ -274,9 +274,9 @@ const NONE: ReadonlySet<Entry> = new Set();
 const NO_BLOCKS: ReadonlySet<number> = new Set();
 
 /**
- * Converts stored entries to the form that was sent. The file contains the full results that a mark records
- * as cleared. Returns the same list if there is no such mark. Thinking after the mark stays, because the
- * model wrote it after the clearing.
+ * Converts stored entries to the form that was sent. The file still contains the full results, and a mark
+ * records which of them were cleared. If there is no such mark, returns the same list. Thinking after the
+ * mark stays, because the model wrote it after the clearing.
  */
 function toSentForm(entries: readonly Entry[], bindsThinking: boolean): readonly Entry[] {
   const cleared = withClearedResults(entries, clearedIdsIn(entries));

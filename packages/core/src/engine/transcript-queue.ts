@@ -74,9 +74,9 @@ export class TranscriptQueue {
   }
 
   /**
-   * Writes entries now or never, because a failed compaction must not appear later. The exception is a port
-   * that hangs and writes the entries late. Then this conversation stays uncompacted, but a session resumed
-   * from the file is compacted. Neither loses a message.
+   * Writes entries now or never, because a failed compaction must not appear later. There is one exception: a
+   * port may hang and write the entries late. In that case, this conversation stays uncompacted, but a
+   * session that is resumed from the file is compacted. Neither loses a message.
    */
   async commit(entries: readonly Entry[]): Promise<void> {
     const port = this.#port;

@@ -14,8 +14,8 @@ import { beginRewrite, forgetFiles, ingest, restart } from "./rewrite.ts";
 import { readWithTimeLimit } from "./transcript-queue.ts";
 
 /**
- * Tokens that must be added after an undo before the engine compacts automatically again. Otherwise the next
- * turn could revert the undo. The blocking limit also ends this pause.
+ * Length of the pause after an undo, in added tokens. During the pause, the engine does not compact
+ * automatically. Otherwise the next turn could revert the undo. The blocking limit also ends the pause.
  */
 const REST_TOKENS = 10_000;
 

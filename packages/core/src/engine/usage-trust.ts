@@ -161,8 +161,8 @@ export interface UsageFacts {
 }
 
 /**
- * Judges the figures of one conversation. The first figure above the highest possible one is not trusted, but
- * the second in a row is, because the provider counts and we only estimate. Figures below the safe lower
+ * Judges the figures of one conversation. The first figure above the highest possible one is not trusted. The
+ * second in a row is trusted, because the provider counts and we only estimate. Figures below the safe lower
  * bound are never trusted. If the estimate is within the limit that the provider stated, figures above that
  * limit are not trusted either.
  */
@@ -308,9 +308,9 @@ interface ReportState {
 }
 
 /**
- * Classifies usage reports. The tokens that the mark of a clearing or collapse saved refer only to the newest
- * report before that mark. If a host cuts off the mark, a report may be older than a stand-in (an entry that
- * replaces messages) above it. Such a report refers to the replaced messages.
+ * Classifies usage reports. The mark of a clearing or collapse records saved tokens. They refer only to the
+ * newest report before that mark. If a host cuts off the mark, a report may be older than a stand-in (an
+ * entry that replaces messages) above it. Such a report refers to the replaced messages.
  */
 export function reportsBeforeMark(entries: readonly Entry[]): (entry: Entry, index: number) => ReportState {
   const lastMark = entries.findLastIndex((entry) => savedTokensOf(entry) !== undefined);
@@ -388,9 +388,9 @@ const UNKNOWN_ENTRIES = { length: -1, digest: 0, isExact: false } as const;
 export class ReportedPrefixes {
   /** Prefixes of 0, 1, 2, … entries. */
   #prefixes: Prefix[] = [EMPTY];
-  /** Prefixes of the reported requests by response. Copies of a message have the same key. */
+  /** Prefixes of reported requests. The key identifies a response. Copies of a message have the same key. */
   readonly #reports = new Map<string, Reported>();
-  /** Result for the newest compared response, which all its entries share. */
+  /** Result for the newest compared response. All entries of that response share the result. */
   #compared: { readonly key: string | undefined; readonly grown: number | undefined } | undefined;
 
   /** The prefix that contains all entries. */

@@ -40,8 +40,8 @@ export interface ViewsOptions {
 /** The effect of a rewrite on the token count and the index of results. */
 export type RewriteEffect =
   /**
-   * Results were cleared. `mark` records the clearing and by how many tokens the last usage report is too
-   * high.
+   * Results were cleared. `mark` records the clearing, and the number of tokens by which the last usage
+   * report is too high.
    */
   | { readonly kind: "cleared"; readonly clearing: Clearing; readonly mark: Entry }
   /**
@@ -138,7 +138,10 @@ export abstract class Views {
     return this.host.toHostForm(messages);
   }
 
-  /** Captures the current messages for a request now or later. Later messages are not included. */
+  /**
+   * Captures the current messages for a request that is made now or later. The request excludes messages that
+   * are added later.
+   */
   outbox(): () => readonly ApiMessage[] {
     return this.#outgoing.outbox();
   }
@@ -160,8 +163,9 @@ export abstract class Views {
   }
 
   /**
-   * Counts everything again after the host edited its list. `since` has the messages after the last rewrite
-   * if only they changed. `isSentUnchanged` is true if the host's messages are sent unchanged.
+   * Counts everything again after the host edited its list. If only the messages after the last rewrite
+   * changed, `since` contains these messages. `isSentUnchanged` is true if the host's messages are sent
+   * unchanged.
    */
   protected reread(
     entries: readonly Entry[],
@@ -229,7 +233,7 @@ export abstract class Views {
       : this.#outgoing.replace(items as readonly Entry[]);
   }
 
-  /** Passes the messages to the host in the form in which they are sent after {@link reframe}. */
+  /** After {@link reframe}, passes the messages to the host in the form in which they are sent. */
   returnSentMessages(given: readonly Message[]): void {
     if (this.#isRepaired()) this.#returnIfRepaired(given);
     this.#isReframed = false;

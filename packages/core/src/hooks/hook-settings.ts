@@ -141,12 +141,12 @@ const MAX_WORD_CHARACTERS = 10;
 const WORD_LIST = /^[\w\-,| ]*$/;
 const CHOICE = /[*+?{|]/g;
 /**
- * A repeated group, the only part that can backtrack without limit: `(\w?){100}` makes more than 10^9
- * attempts on `manual`.
+ * A repeated group. It is the only part that can backtrack without limit. For example, `(\w?){100}` makes
+ * more than 10^9 attempts on `manual`.
  */
 const REPEATED_GROUP = /\)[*+{]/;
 
-/** Returns undefined for an invalid matcher, after the reason was passed to `refuse`. */
+/** Reads a matcher. If the matcher is invalid, passes the reason to `refuse` and returns undefined. */
 export function readMatcher(raw: unknown, refuse: ReportIgnored): Matcher | undefined {
   if (raw === undefined || raw === null || raw === "" || raw === "*") return MATCHES_ALL;
   if (typeof raw !== "string") return refuse("a matcher must be a string");
@@ -164,8 +164,8 @@ export function readMatcher(raw: unknown, refuse: ReportIgnored): Matcher | unde
 }
 
 /**
- * Returns true if the pattern cannot hang. With a dozen choices, no repeated group, and words of a few
- * letters, backtracking ends after a few million steps at worst.
+ * Returns true if the pattern cannot hang. A safe pattern has at most a dozen choices and no repeated group,
+ * and the words have only a few letters. So backtracking ends after a few million steps at worst.
  */
 function isSafePattern(pattern: string): boolean {
   const choices = pattern.match(CHOICE)?.length ?? 0;

@@ -10,7 +10,7 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export const CLEANUP_TIMEOUT_MS = 3_000;
 /** The longest delay that a timer supports. */
 export const MAX_TIMER_MS: number = 2 ** 31 - 1;
-/** Name in the outcome if a host's runner times out, because the runner does not say which hook was slow. */
+/** Hook name in the outcome if a host's runner times out. The runner does not say which hook was slow. */
 const RUNNER_NAME = "hooks";
 
 /**

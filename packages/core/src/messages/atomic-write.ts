@@ -10,12 +10,12 @@ import { committedSpanIds, isCollapsedSpan, isSettled } from "./stand-ins.ts";
 import { isUndoMark } from "./undo-marks.ts";
 import { isRecord, stringField } from "./untrusted.ts";
 
-/** Atomic writes of several lines: readers can recognize and ignore an incomplete write. */
+/** Atomic writes of several lines. If a write is incomplete, readers can recognize and ignore it. */
 
 /**
- * Marks the lines of a compaction or an undo as one write. Without the marks, a reader would mistake the
- * lines of a crashed writer for the whole conversation. So the first line names the last line, and every
- * other line names the first.
+ * Marks the lines of a compaction or an undo as one write. The first line names the last line, and every
+ * other line names the first. Without the marks, a reader would mistake the lines of a crashed writer for the
+ * whole conversation.
  */
 export function asAtomicWrite(lines: readonly Entry[]): readonly Entry[] {
   const first = lines.find(
@@ -60,7 +60,7 @@ export function withoutTornWrites(entries: readonly Entry[]): readonly Entry[] {
   return entries.filter((entry) => !isTorn(entry));
 }
 
-/** Returns the uuids of boundaries and marks whose write is incomplete: its last line is missing. */
+/** Returns the uuids of boundaries and marks whose write is incomplete, because its last line is missing. */
 function tornWrites(entries: readonly Entry[]): Iterable<string> {
   const ends = new Map<string, string>();
   const begun = new Set<string>();
@@ -69,7 +69,7 @@ function tornWrites(entries: readonly Entry[]): Iterable<string> {
     ends.delete(entry.uuid);
     const end = endOf(entry);
     if (end === undefined || begun.has(entry.uuid)) continue;
-    // Remember this first line: after an edit by the host, the file may contain it a second time.
+    // Remember this first line, because the file may contain it a second time after an edit by the host.
     begun.add(entry.uuid);
     ends.set(end, entry.uuid);
   }
@@ -83,9 +83,9 @@ function endOf(entry: Entry): string | undefined {
 }
 
 /**
- * Returns the uuids of collapsed spans without a commit mark, the last line of a commit. The next line has
- * the mark as its parent. Without the mark, the next line would not lead back to the span, and the span would
- * disappear. A span that a compaction absorbed needs no mark.
+ * Returns the uuids of collapsed spans without a commit mark. The mark is the last line of a commit and the
+ * parent of the next line. Without the mark, the next line would not lead back to the span, and the span
+ * would disappear. If a compaction absorbed a span, the span needs no mark.
  */
 function tornSpans(entries: readonly Entry[]): readonly string[] {
   const spans = entries.filter(isCollapsedSpan).filter((span) => !isSettled(span));

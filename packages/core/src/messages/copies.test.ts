@@ -58,7 +58,7 @@ describe("copies of lines", () => {
 });
 
 /**
- * Returns true if the entry has an id in common with a line that has the wanted id. The ids of a line are its
+ * Returns true if one of the lines has both the wanted id and an id of the entry. The ids of a line are its
  * own id and the ids of the lines that it copies.
  */
 function copiedIdsAround(lines: readonly Entry[], wanted: string, entry: Entry | undefined): boolean {

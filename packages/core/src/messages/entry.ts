@@ -3,8 +3,8 @@ import { type ContentBlock, isBlock, type MessageContent, type OpaqueTag } from 
 import { isRecord } from "./untrusted.ts";
 
 /**
- * One element of the conversation, as the host keeps it and as one line of the session file stores it.
- * Unknown fields are preserved: a spread copies them, and our code never removes one.
+ * One element of the conversation. The host keeps it, and the session file stores it as one line. Unknown
+ * fields are preserved, because our code copies them with a spread and never removes one.
  */
 export type Entry =
   | UserEntry
@@ -106,8 +106,8 @@ export interface CompactMetadata {
 }
 
 /**
- * Facts that longhaul records at a boundary. From the token figures among these facts, a reader computes the
- * size of the conversation until the next response reports its usage.
+ * Facts that longhaul records at a boundary. A reader computes the size of the conversation from the token
+ * figures, until the next response reports its usage.
  */
 export interface BoundaryRecord {
   /** Tokens of the request besides its messages: system prompt, tools. */
@@ -115,8 +115,8 @@ export interface BoundaryRecord {
   /** Provider tokens per estimated token. */
   readonly tokenRatio: number;
   /**
-   * Uuid of the last kept message whose thinking must not be sent, because the model binds thinking to a
-   * history that no longer exists. On disk the kept messages still contain that thinking.
+   * Uuid of the last kept message whose thinking must not be sent. The model binds that thinking to a history
+   * that no longer exists. On disk the kept messages still contain the thinking.
    */
   readonly withoutThinkingUpTo?: string;
   /** Set if the summary comes from the session notes. Absent if it was written for this compaction. */
@@ -154,8 +154,8 @@ export interface BoundaryRecord {
 export type SessionRecord = Pick<BoundaryRecord, "model" | "window">;
 
 /**
- * A context window. Its proof is an automatic compaction by another agent, or a usage report if `origin` is
- * set.
+ * A context window that a session proves. If `origin` is set, the proof is a usage report. Otherwise the
+ * proof is an automatic compaction by another agent.
  */
 export interface RecordedWindow {
   readonly model: string;
@@ -194,8 +194,8 @@ export interface MicrocompactBoundaryEntry extends EntryLink {
     /** Set only on marks that longhaul wrote. */
     readonly longhaul?: {
       /**
-       * True if the model binds thinking to earlier messages, so that thinking after the cleared results was
-       * removed too.
+       * True if the model binds thinking to earlier messages. In that case the thinking after the cleared
+       * results was removed too.
        */
       readonly bindsThinking?: boolean;
     };
@@ -368,20 +368,20 @@ export function isSummaryEntry(entry: Entry): entry is SummaryEntry {
 }
 
 /**
- * Field of a session line: positions at which its thinking blocks were written, see `BoundThinking`. If the
- * computation of a position changes, the field needs a new name.
+ * Name of a field of session lines. It stores the positions at which the thinking blocks of the line were
+ * written, see `BoundThinking`. If the computation of a position changes, the field needs a new name.
  */
 export const PLACES_FIELD = "thinkingBehind";
 
 /**
- * Field of a line with a usage: estimated tokens of the messages that the usage covers, without the response
- * itself. See `ReportedPrefixes`.
+ * Name of a field of lines with a usage. It stores the estimated tokens of the messages that the usage
+ * covers, without the response itself. See `ReportedPrefixes`.
  */
 export const PREFIX_FIELD = "usagePrefixTokens";
 
 /**
- * Field of a line with a usage: tokens that the provider's context edits cleared, so that the usage does not
- * include them. Absent if nothing was cleared.
+ * Name of a field of lines with a usage. It stores the tokens that the provider's context edits cleared. The
+ * usage does not include these tokens. The field is absent if nothing was cleared.
  */
 export const CLEARED_FIELD = "usageClearedTokens";
 

@@ -49,8 +49,13 @@ export type FactKind = (typeof FACT_KINDS)[number];
 export type DirectiveStatus = "active" | "done" | "cancelled" | "superseded";
 
 /**
- * Location of a fact after a compaction: in the original summary, in the kept messages, quoted because the
- * summary lacked it, in the restored context, only in the transcript, or nowhere.
+ * Location of a fact after a compaction:
+ * - `summary`: in the original summary.
+ * - `kept`: in the kept messages.
+ * - `quoted`: quoted, because the summary lacked it.
+ * - `restored`: in the restored context.
+ * - `recoverable`: only in the transcript.
+ * - `gone`: nowhere.
  */
 export type Fate = "summary" | "kept" | "quoted" | "restored" | "recoverable" | "gone";
 
@@ -94,8 +99,8 @@ export interface Ledger {
   /** Number of facts of this compaction that did not fit into the ledger. The transcript contains them. */
   readonly unlisted?: number;
   /**
-   * Facts that only the ledgers of earlier compactions list: the boundary at which to look for them, and
-   * their number.
+   * Facts that only the ledgers of earlier compactions list. `boundary` says where to look for them, and
+   * `facts` is their number.
    */
   readonly earlier?: { readonly boundary: string; readonly facts: number };
 }

@@ -15,13 +15,13 @@ export class IdTable<T> implements Positions {
   /** Position + 1. 0 means free. There are at least twice as many slots as items. */
   readonly #slots: Int32Array;
   /**
-   * One byte of each hash. A lookup compares this byte first. Most other ids differ in it, so the lookup need
-   * not read their items, which is slower.
+   * One byte of each hash. A lookup compares this byte first. Most other ids differ in it, so the lookup
+   * rarely reads their items. Reading items is slower.
    */
   readonly #tags: Uint8Array;
   /**
-   * Secret seed of the hash. Files are untrusted: without a seed, somebody could choose ids with equal
-   * hashes, which would make lookups slow.
+   * Secret seed of the hash. Files are untrusted. Without a seed, somebody could choose ids with equal hashes
+   * and make lookups slow.
    */
   readonly #seed = Math.floor(Math.random() * 2 ** 31);
 
@@ -82,13 +82,13 @@ export class IdTable<T> implements Positions {
 /** Shift to the highest byte of a hash. The lowest bits select the slot. */
 const TAG_SHIFT = 24;
 
-/** Number of positions per page of a {@link PositionSet}, as a power of two. */
+/** A page of a {@link PositionSet} has 2^12 positions. */
 const PAGE_BITS = 12;
 const PAGE_MASK = 2 ** PAGE_BITS - 1;
 
 /**
- * A set of positions. Uses one byte per position, in pages that are allocated on demand, because most sets
- * are dense.
+ * A set of positions. It uses one byte per position, because most sets are dense. Pages are allocated on
+ * demand.
  */
 export class PositionSet {
   readonly #pages: (Uint8Array | undefined)[] = [];

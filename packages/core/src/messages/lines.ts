@@ -3,8 +3,8 @@ import { isSnipMarker } from "./stand-ins.ts";
 import { field, stringField, stringListField } from "./untrusted.ts";
 
 /**
- * Relations between messages and lines of a session file: copies of lines, messages from the queue, which
- * have no line, and the parent of the next line.
+ * Relations between messages and lines of a session file. They are the copies of lines, the messages from the
+ * queue, which have no line, and the parent of the next line.
  */
 
 /**
@@ -17,8 +17,8 @@ const NONE: readonly string[] = [];
 
 /**
  * Returns the ids of the lines that an entry copies. A compaction or an undo may write a message again under
- * a new id, and the copy can also be found by the old ids. Files are untrusted: a line's own id and ids of
- * the wrong type are ignored.
+ * a new id. The copy can also be found by the old ids. Ignores the line's own id and ids of the wrong type,
+ * because files are untrusted.
  */
 export function copiedIds(entry: unknown): readonly string[] {
   if (field(entry, "copyOf") === undefined) return NONE;
@@ -46,8 +46,8 @@ export const timeOf = (entry: Entry): string | undefined =>
   stringField(entry, "originalTimestamp") ?? stringField(entry, "timestamp");
 
 /**
- * Returns the messages that a compaction kept and that come after its boundary: copies, and lines that the
- * boundary lists.
+ * Returns the kept messages that come after the boundary of their compaction. They are copies, or lines that
+ * the boundary lists.
  */
 export function keptMessagesAfterBoundary(entries: readonly Entry[]): ReadonlySet<Entry> {
   const named = new Set<string>();
@@ -62,7 +62,10 @@ export function keptMessagesAfterBoundary(entries: readonly Entry[]): ReadonlySe
   return kept;
 }
 
-/** Returns the index of the message with this id, otherwise of its first copy, otherwise -1. */
+/**
+ * Returns the index of the message with this id. If there is none, returns the index of its first copy. If
+ * there is no copy either, returns -1.
+ */
 export function indexOfMessage(entries: readonly Entry[], id: string): number {
   const exact = entries.findIndex((entry) => isEntry(entry) && entry.uuid === id);
   return exact === -1 ? entries.findIndex((entry) => copiedIds(entry).includes(id)) : exact;
@@ -118,8 +121,8 @@ export function newestLineUuid(entries: readonly Entry[]): string | undefined {
 }
 
 /**
- * Returns the newest line of the conversation. It may be a marker in the middle of the conversation, which
- * replaces older messages but was written last.
+ * Returns the newest line of the conversation. It may be a marker in the middle of the conversation. Such a
+ * marker replaces older messages, but was written last.
  */
 export function newestLine(entries: readonly Entry[]): Entry | undefined {
   const after = new Map<string | null, Entry>();

@@ -29,7 +29,10 @@ export interface ToolPair {
   readonly id: string;
   readonly name: string;
   readonly use: ToolUseAt;
-  /** Usually one result. None while the call is open, several if a resume wrote the result again. */
+  /**
+   * Usually one result. While the call is open, there is none. If a resume wrote the result again, there are
+   * several.
+   */
   readonly results: readonly ToolResultAt[];
 }
 
@@ -100,8 +103,8 @@ function collect(
 }
 
 /**
- * Returns, for every index from 0 to the number of entries, whether the entries can be cut there. A sound cut
- * separates no tool use from its result and splits no response.
+ * Returns one boolean for each index from 0 to the number of entries. It is true if the entries can be cut
+ * there. A sound cut separates no tool use from its result and splits no response.
  * @param index The pair index of these entries, if it exists already.
  */
 export function soundCuts(
@@ -143,7 +146,7 @@ export function* laterResponseEntries(
   }
 }
 
-/** Returns, for each entry, the index of the earliest entry that must stay on the same side of a cut. */
+/** Returns one index for each entry. It is the earliest entry that must stay on the same side of a cut. */
 function firstLinkedEntries(entries: readonly Entry[], { pairs, repeatedUses }: PairIndex): number[] {
   const mates = entries.map((_, index) => index);
   const bind = (at: number, first: number): void => {

@@ -39,7 +39,10 @@ export function requireApiMessages(messages: unknown): void {
 
 const BY_AI_SDK = "aiSdkModel({ model }) calls any model of the AI SDK with such messages";
 
-/** Name of each other API, and advice on how to call its models with our messages. */
+/**
+ * Other APIs. The key is the API, and the value is its name and advice on how to call its models with our
+ * messages.
+ */
 const FOREIGN_APIS: Readonly<Record<ForeignApi, readonly [name: string, way: string]>> = {
   "openai-chat": ["OpenAI Chat Completions", `${BY_AI_SDK}, OpenAI's included`],
   "openai-responses": ["OpenAI Responses", `${BY_AI_SDK}, OpenAI's included`],
@@ -191,8 +194,9 @@ interface ForeignShape {
 }
 
 /**
- * Returns true for a whole reply in place of a message: a response of the Messages API, or a `ModelReply`. In
- * a conversation, a response would be read as a session line, and a `ModelReply` as a user message.
+ * Returns true if the caller passed a whole reply instead of a message. A whole reply is a response of the
+ * Messages API, or a `ModelReply`. In a conversation, a response would be read as a session line, and a
+ * `ModelReply` as a user message.
  */
 export function isWholeReply(message: unknown): boolean {
   if (!isRecord(message) || typeof message.uuid === "string" || !Array.isArray(message.content)) return false;
@@ -203,8 +207,8 @@ export function isWholeReply(message: unknown): boolean {
 
 /**
  * Detects messages of another API. Returns undefined for messages of the Messages API, for session lines and
- * for anything ambiguous. Names an API only on evidence that no Messages API request can contain, so unknown
- * block types pass.
+ * for anything ambiguous. Names an API only if no Messages API request can contain the evidence. Unknown
+ * block types therefore pass.
  */
 export function foreignShape(message: unknown): ForeignShape | undefined {
   // A line of a session file has a type and a uuid. Such a line is not inspected further.
@@ -274,8 +278,8 @@ function shapeByContent({ content }: JsonRecord): ForeignShape | undefined {
 const hasForeignBlock = (content: unknown): boolean => shapeByContent({ content }) !== undefined;
 
 /**
- * Content part types of OpenAI. Each type has its API and a list of fields. A part of the type must have at
- * least one of these fields.
+ * Content part types of OpenAI. The key is the type, and the value is its API and a list of fields. A part of
+ * the type must have at least one of these fields.
  */
 const OPENAI_PARTS: Readonly<Record<string, readonly [ForeignApi, readonly string[]]>> = {
   image_url: ["openai-chat", ["image_url"]],

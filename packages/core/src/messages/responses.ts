@@ -48,16 +48,15 @@ export function recordedModel(entry: Entry): string | undefined {
 
 /**
  * Returns true if the output figure is not final. Some versions wrote a response while it was still
- * streaming: without a stop reason, and with an output of a few tokens that was never updated. The input
- * figures are correct.
+ * streaming. Such a response has no stop reason. Its output is a few tokens and was never updated, but its
+ * input figures are correct.
  */
 export function isOutputProvisional(entry: AssistantEntry): boolean {
   return entry.message.stop_reason === null;
 }
 
 /**
- * Returns the tokens of the request that the usage of a line does not include, because the provider cleared
- * them.
+ * Returns the tokens of the request that the provider cleared. The usage of the line does not include them.
  */
 export function clearedTokensOf(entry: AssistantEntry): number {
   const tokens = field(entry, CLEARED_FIELD);
@@ -65,8 +64,8 @@ export function clearedTokensOf(entry: AssistantEntry): number {
 }
 
 /**
- * Returns the number of tokens by which the last usage report is too high after the change that this mark
- * records: cleared results, collapsed spans, removed messages. The result is negative if something was
+ * Returns the number of tokens by which the last usage report is too high. The reason is the change that this
+ * mark records: cleared results, collapsed spans or removed messages. The result is negative if something was
  * restored. Returns undefined for other entries.
  */
 export function savedTokensOf(entry: Entry): number | undefined {
@@ -77,9 +76,9 @@ export function savedTokensOf(entry: Entry): number | undefined {
 }
 
 /**
- * Returns the index of the newest response if no model has seen the results of its tool calls yet. That
- * response and everything after it belong together. Returns the number of entries if all results have been
- * seen. Several entries with the same response id count as one response.
+ * If no model has seen the results of the newest response's tool calls yet, returns the index of that
+ * response. The response and everything after it belong together. If all results have been seen, returns the
+ * number of entries. Several entries with the same response id count as one response.
  */
 export function firstUnseenIndex(entries: readonly Entry[]): number {
   const results = new Set<string>();

@@ -27,13 +27,13 @@ export interface SnipRecord {
   readonly messages: number;
   readonly uuids: readonly string[];
   /**
-   * True if the model binds thinking to earlier messages, so that thinking after the removed messages was
-   * removed too.
+   * True if the model binds thinking to earlier messages. In that case the thinking after the removed
+   * messages was removed too.
    */
   readonly bindsThinking?: boolean;
   /**
-   * True if a compaction absorbed the marker, or an edit by the host moved its line. The file then no longer
-   * has the removed messages before the marker.
+   * True if a compaction absorbed the marker, or an edit by the host moved its line. In both cases, the file
+   * no longer has the removed messages before the marker.
    */
   readonly isSettled?: boolean;
 }
@@ -69,14 +69,15 @@ export interface CollapseRecord {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   /**
-   * True if the model binds thinking to earlier messages, so that thinking after the span was removed too.
+   * True if the model binds thinking to earlier messages. In that case the thinking after the span was
+   * removed too.
    */
   readonly bindsThinking?: boolean;
   /** Tool results in the span that were already cleared. The stored messages still contain them in full. */
   readonly clearedToolUseIds?: readonly string[];
   /**
-   * True if a compaction absorbed the span, or an edit by the host moved its line. Its messages can then be
-   * read but not restored.
+   * True if a compaction absorbed the span, or an edit by the host moved its line. In both cases, its
+   * messages can be read but not restored.
    */
   readonly isSettled?: boolean;
 }
@@ -229,7 +230,10 @@ export function withStandInsApplied(entries: readonly Entry[]): readonly Entry[]
 
 class Projection {
   readonly #entries: readonly Entry[];
-  /** Index of the line that replaces an entry, by the entry's index. Always a later line. */
+  /**
+   * The key is the index of an entry, and the value is the index of the line that replaces it. That line is
+   * always later.
+   */
   readonly #owners = new Map<number, number>();
   readonly #claims = new Map<number, readonly number[]>();
   /** Indexes of expanded spans. */

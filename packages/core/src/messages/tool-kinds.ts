@@ -25,7 +25,7 @@ interface ToolNames {
   readonly likely?: readonly string[];
 }
 
-/** Claude Code's names first, then the names that other agents use. */
+/** Names of the tools of each kind. Claude Code's names come first, then the names that other agents use. */
 const TOOLS: Readonly<Record<ToolKind, ToolNames>> = {
   "file-read": {
     unambiguous: ["Read", "read", "read_file", "readFile", "ReadFile", "read_many_files", "view_file"],
@@ -69,7 +69,10 @@ export function toolsOf(...kinds: readonly ToolKind[]): readonly string[] {
 /** Operation of a tool on its file. For `by-command`, the input determines the operation. */
 export type FileUse = "read" | "change" | "by-command";
 
-/** Tools that show the agent a file's content, by name in lower case. */
+/**
+ * Tools that show the agent a file's content. The key is the tool name in lower case, and the value is the
+ * operation on the file.
+ */
 export type FileTools = ReadonlyMap<string, FileUse>;
 
 /** File tools of common agents, by name in lower case. */

@@ -24,14 +24,16 @@ export interface StepBack {
   };
   readonly before: {
     readonly entries: readonly Entry[];
-    /** Uuid of the newest line before the step: the parent of a line that continues from there. */
+    /**
+     * Uuid of the newest line before the step. A line that continues from there has this uuid as its parent.
+     */
     readonly leafUuid: string | undefined;
     readonly boundary: CompactBoundaryEntry | undefined;
     readonly clearedToolUseIds: ReadonlySet<string>;
   };
   /**
-   * Lines from before the step whose copies the host edited later. `before` includes the edits, and the undo
-   * writes these lines again under their original ids.
+   * Lines from before the step. The host edited copies of these lines later. `before` includes the edits, and
+   * the undo writes these lines again under their original ids.
    */
   readonly edited?: readonly Entry[];
   /** Lines of `before` that have another parent now. The undo writes them again with their old parent. */
@@ -47,8 +49,8 @@ export function rewindRecordOf(entry: Entry): RewindRecord | undefined {
 }
 
 /**
- * Returns the record of an undo mark, or of a boundary that an undo wrote. That boundary is followed by the
- * earlier conversation, for agents that read only from the last boundary on.
+ * Returns the record of an undo mark, or of a boundary that an undo wrote. The earlier conversation follows
+ * that boundary, because some agents read only from the last boundary on.
  */
 export function undoRecordOf(entry: Entry): UndoRecord | undefined {
   if (!isEntry(entry)) return undefined;

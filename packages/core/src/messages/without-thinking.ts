@@ -64,7 +64,7 @@ export function withoutThinkingIn(entries: readonly Entry[], spans: readonly Spa
   });
 }
 
-/** Returns, for each index, the earliest start of all spans that end after that index. */
+/** Returns one start for each index. It is the earliest start of all spans that end after that index. */
 function earliestStarts(length: number, spans: readonly Span[]): readonly number[] {
   const starts = new Array<number>(length).fill(Number.POSITIVE_INFINITY);
   for (const { from, to } of spans) {
@@ -135,8 +135,9 @@ function changedIdsOf(entry: Entry): readonly string[] {
 }
 
 /**
- * Returns, for each id, the first index whose thinking a change affects: the position of a message, or the
- * entry after the response of a tool call.
+ * Returns the first index whose thinking a change affects. The key is the id of a message, span or tool call.
+ * For a message or a span, the value is its position. For a tool call, the value is the index after the first
+ * entry of its response.
  */
 function placesOf(entries: readonly Entry[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>();

@@ -97,9 +97,9 @@ export class TimeLimitError extends Error {
 
 /**
  * A time limit for several pieces of work in sequence. When the time is over, the signal of each piece fires,
- * and nobody waits for work that ignores its signal. The budget has its own timer: in Node 20, the garbage
- * collector can drop a combined signal (`AbortSignal.any`) together with its timeout. The signal then never
- * fires.
+ * and nobody waits for work that ignores its signal. The budget has its own timer instead of a combined
+ * signal (`AbortSignal.any`). In Node 20, the garbage collector can drop a combined signal together with its
+ * timeout, and the signal never fires.
  */
 export class TimeBudget {
   /** Fires when the time is over or when the caller's signal fires. */

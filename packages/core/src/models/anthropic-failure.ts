@@ -47,8 +47,8 @@ const WORDS = {
 };
 
 /**
- * Classifies an error answer by its status or its type. One of them is enough: an error inside a stream has
- * only the type, and some proxies send only the status.
+ * Classifies an error answer by its status or its type. One of them is enough, because an error inside a
+ * stream has only the type, and some proxies send only the status.
  */
 function answerFailure(wire: WireError, model: string): ModelFailure {
   const is = (status: number, type: string): boolean => wire.status === status || wire.type === type;
@@ -97,8 +97,8 @@ function delayOf(wire: WireError): { readonly delayMs?: number } {
 }
 
 /**
- * Returns true if a retry can help. The server's retry header decides first, then the status: timeouts,
- * conflicts and server errors are temporary. An error without a status is classified by its type.
+ * Returns true if a retry can help. The server's retry header decides first. Without it, the status decides:
+ * timeouts, conflicts and server errors are temporary. Without a status, the type of the error decides.
  */
 function isTemporary({ status, type, header }: WireError): boolean {
   const advice = header("x-should-retry");
@@ -133,7 +133,7 @@ interface WireError {
   /** The message of the provider or of the SDK. */
   readonly text: string;
   readonly requestId: string | undefined;
-  /** True if the error came from the provider: with a status, or as an event of the stream. */
+  /** True if the error came from the provider. Such an error has a status, or is an event of the stream. */
   readonly isAnswer: boolean;
   header(name: string): string | undefined;
 }

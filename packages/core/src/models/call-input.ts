@@ -4,8 +4,9 @@ import { isRecord, type JsonRecord, parseJson } from "../messages/untrusted.ts";
 const INVALID_INPUT_FIELD = "INVALID_JSON";
 
 /**
- * Ensures that the input of a tool call is an object, because the API rejects anything else. Wraps other
- * values (cut off by the output limit, or malformed) in a field whose name marks the input as invalid.
+ * Ensures that the input of a tool call is an object, because the API rejects anything else. Other values are
+ * malformed, or the output limit cut them off. They are wrapped in a field whose name marks the input as
+ * invalid.
  */
 export function toInputObject(input: unknown): JsonRecord {
   return isRecord(input) ? input : { [INVALID_INPUT_FIELD]: input ?? null };

@@ -31,7 +31,8 @@ export function failureOf(error: unknown, call: ForeignCall = {}): ModelError | 
 }
 
 /**
- * Lists the error and everything inside it: its causes, and the attempts of a retry, the last attempt first.
+ * Lists the error and everything inside it: its causes, and the errors of all attempts of a retry. The last
+ * attempt comes first.
  */
 function linksOf(error: unknown): readonly unknown[] {
   if (!isRecord(error)) return typeof error === "string" ? [error] : [];

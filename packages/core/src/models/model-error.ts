@@ -101,7 +101,7 @@ function factsOf(failure: ModelFailure, details: ModelErrorDetails): Record<stri
 /** Facts that an adapter knows about a failed call. */
 export interface FailedCall {
   readonly model: string;
-  /** True if the answer had started. A broken connection then counts as cut off. */
+  /** True if the answer had started. If the connection breaks after that, the answer counts as cut off. */
   readonly hasStarted: boolean;
   readonly partial: readonly ContentBlock[];
   /** The request and the known keys. Neither may appear in an error. */

@@ -51,9 +51,10 @@ function outputRoom(model: Model, request: ModelRequest, options: OutputRoomOpti
 }
 
 /**
- * Lowers `max_tokens` to the tokens that the prompt leaves free in the window, but not below the minimum.
- * Does not change a request whose prompt alone is too long. The provider then reports the excess, or accepts
- * the prompt because its window is larger than we know. The cached prefix does not depend on `max_tokens`.
+ * Lowers `max_tokens` to the tokens that the prompt leaves free in the window, but not below the minimum. If
+ * the prompt alone is too long, the request does not change. In that case the provider reports the excess, or
+ * accepts the prompt because its window is larger than we know. The cached prefix does not depend on
+ * `max_tokens`.
  */
 export function withFittingOutput(
   model: Model,
@@ -69,8 +70,8 @@ export function withFittingOutput(
 }
 
 /**
- * Lowers `max_tokens` according to the provider's figures, after the provider refused the sum of prompt and
- * output. Returns undefined if less output does not help.
+ * If the provider refused the sum of prompt and output, lowers `max_tokens` according to the provider's
+ * figures. Returns undefined if less output does not help.
  */
 export function withLessOutput(error: unknown, request: ModelRequest): ModelRequest | undefined {
   if (!(error instanceof ModelError) || error.failure.kind !== "too-long") return undefined;

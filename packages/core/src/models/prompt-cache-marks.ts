@@ -25,7 +25,10 @@ interface FoundMark {
   readonly place: Place;
 }
 
-/** Section (0 tools, 1 system, 2 messages), index in the section, block, block inside a tool result. */
+/**
+ * Position as four numbers: the section (0 tools, 1 system, 2 messages), the index in the section, the block,
+ * and the block inside a tool result.
+ */
 type Place = readonly [section: number, index: number, block: number, inner: number];
 
 /** A position that may get a mark, and a function that puts the mark there. */

@@ -1,15 +1,15 @@
 import { isRecord, type JsonRecord, parseJson } from "../messages/untrusted.ts";
 
 /**
- * Prefix for signatures of thinking from other providers, so that such a signature is never mistaken for a
- * signature of Anthropic. The provider's data follows the prefix.
+ * Prefix for signatures of thinking from other providers. The provider's data follows the prefix. Because of
+ * the prefix, such a signature is never mistaken for a signature of Anthropic.
  */
 export const FOREIGN_THINKING_MARK = "longhaul.ai-sdk:";
 
 /**
- * Data that a provider wants back with a later request (OpenAI's encrypted reasoning, Google's thought
- * signatures). The canonical form has no field for such data. It is stored as the signature of a thinking
- * block, with our prefix, so that it is never mistaken for a signature of Anthropic.
+ * Data that a provider wants back with a later request, such as OpenAI's encrypted reasoning or Google's
+ * thought signatures. The canonical form has no field for such data. It is stored as the signature of a
+ * thinking block. Because of our prefix, it is never mistaken for a signature of Anthropic.
  */
 export interface ProviderMemory {
   /** The namespace of the provider that wrote the data. No other provider can read the data. */

@@ -6,8 +6,8 @@ export interface RetryOptions {
   /** Maximum number of retries, 2 by default. */
   readonly retries?: number;
   /**
-   * Also retries when the answer breaks off after it started, for callers that use only whole replies. A
-   * second `start` event means that everything before it is void.
+   * Also retries when the answer breaks off after it started. This is for callers that use only whole
+   * replies. After a second `start` event, the caller must discard everything before it.
    */
   readonly restarts?: boolean;
   /** Called before each wait. */

@@ -89,8 +89,8 @@ function withoutThinkingUpTo(request: ModelRequest, count: number): ReducedReque
 }
 
 /**
- * Disables thinking if the API would refuse the request: with thinking `enabled`, an assistant turn with tool
- * calls must start with thinking.
+ * Disables thinking if the API would refuse the request. If thinking is `enabled`, an assistant turn with
+ * tool calls must start with thinking.
  */
 function withSatisfiableThinking(request: ModelRequest): ModelRequest {
   if (request.thinking?.type !== "enabled") return request;
@@ -103,9 +103,9 @@ function withSatisfiableThinking(request: ModelRequest): ModelRequest {
 }
 
 /**
- * Returns true if the model drops the thinking of the current turn when the user writes again. The content
- * that the model sees then changes, and so does the cached prefix. Older models drop this thinking, unless
- * the request says otherwise.
+ * Returns true if the model drops the thinking of the current turn when the user writes again. In that case
+ * the content that the model sees changes, and the cached prefix changes too. Older models drop this
+ * thinking, unless the request says otherwise.
  */
 export function forgetsThinkingAtNextTurn(
   model: string,

@@ -4,8 +4,8 @@ import type { PolicyReplay, Replay } from "./replay-result.ts";
 import { element, label, line, type Svg, text } from "./svg.ts";
 
 /**
- * This file draws two plots and a table as an SVG. The same replays always give the same SVG. It uses no
- * chart package, because such packages need or contain a browser, which is much more code than this file.
+ * This file draws two plots and a table as an SVG. The same replays always give the same SVG. The file uses
+ * no chart package. Such packages need or contain a browser, which is much more code than this file.
  */
 
 const WIDTH = 900;
@@ -15,7 +15,7 @@ const HEAD_HEIGHT = 62;
 const ROW_HEIGHT = 18;
 const CONTEXT_HEIGHT = 220;
 const COST_HEIGHT = 150;
-/** Space between a legend and a plot, or between two plots, with room for a title and an axis. */
+/** Space between a legend and a plot, or between two plots. A title and an axis fit into it. */
 const GAP = 64;
 /** Factor that leaves free space above the highest line. */
 const HEADROOM = 1.08;
@@ -125,8 +125,8 @@ const cellsOf = (policy: PolicyReplay, probes: number): readonly string[] => [
 type PlotContents = Pick<PlotOptions, "title" | "series" | "maximum" | "limit" | "format">;
 
 function contextPlot({ policies, window }: Replay): PlotContents {
-  // The line of the policy that keeps everything is so high that it would flatten the other lines. So that
-  // line does not set the scale.
+  // The line of the policy that keeps everything does not set the scale. It is so high that it would flatten
+  // the other lines.
   const peaks = withinWindow(policies).map(({ peakTokens }) => peakTokens);
   const maximum = Math.max(1, ...(peaks.length === 0 ? [window.autoCompact] : peaks)) * HEADROOM;
   const isLimitVisible = window.autoCompact <= maximum;
@@ -142,7 +142,8 @@ function contextPlot({ policies, window }: Replay): PlotContents {
 }
 
 /**
- * The line of the policy `everything` is cut off at this multiple of the highest cost of the other policies.
+ * The line of the policy `everything` is cut off at a maximum cost. This factor times the highest cost of the
+ * other policies is that maximum.
  */
 const MAX_COST_MULTIPLE = 2;
 

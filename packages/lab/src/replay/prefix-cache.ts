@@ -5,8 +5,8 @@ import type { ContentBlock, MessageContent } from "@longhaul/core/messages";
 import type { ModelRequest, ModelUsage } from "@longhaul/core/models";
 
 /**
- * Number of positions before a cache mark at which the provider looks for the end of a cached prefix. The
- * mark's own position counts as one of them.
+ * Number of positions at which the provider looks for the end of a cached prefix. The first is the position
+ * of the cache mark, and the others are directly before it.
  */
 const LOOK_BACK_POSITIONS = 20;
 
@@ -36,8 +36,8 @@ interface Position {
 
 /**
  * Simulates the provider's prompt cache. A call writes the prefix up to each of its cache marks
- * (`cache_control`). The call reads the longest unexpired prefix that an earlier call wrote and that ends
- * close enough to a mark. Reading a prefix starts its lifetime again.
+ * (`cache_control`). A call can read a prefix that an earlier call wrote if the prefix has not expired and
+ * ends close enough to a mark. It reads the longest such prefix. Reading a prefix starts its lifetime again.
  */
 export class PrefixCache {
   readonly #options: PrefixCacheOptions;
@@ -94,7 +94,10 @@ function markIn(block: object): CacheTtl | undefined {
   return mark.ttl === "1h" ? "1h" : "5m";
 }
 
-/** Returns the index of the last position of the longest cached prefix that this mark can read, or -1. */
+/**
+ * Finds the longest cached prefix that this mark can read. Returns the index of the prefix's last position,
+ * or -1 if there is no such prefix.
+ */
 function lookBack(positions: readonly Position[], mark: number, at: number): number {
   let steps = 0;
   for (let index = mark; index >= 0; index--) {
@@ -106,8 +109,8 @@ function lookBack(positions: readonly Position[], mark: number, at: number): num
 }
 
 /**
- * Extends an unexpired prefix by its previous lifetime. Writes an expired prefix again, with the lifetime
- * that its mark requests.
+ * Renews a prefix. If the prefix has not expired, its previous lifetime starts again. If it has expired,
+ * writes it again with the lifetime that its mark requests.
  */
 function use(position: Position | undefined, at: number): void {
   if (position === undefined) return;
@@ -164,8 +167,8 @@ class PromptNode {
 class BlockNumbers {
   readonly #byText = new Map<string, number>();
   /**
-   * Numbers of the objects, for each place in the prompt. The same object can occur in several places, and
-   * has a separate number for each place.
+   * Numbers of the objects. The outer key is a place in the prompt, the inner key is an object, and the value
+   * is its number. The same object can occur in several places, and has a separate number for each place.
    */
   readonly #byObject = new Map<string, WeakMap<object, number>>();
   readonly #texts = new Map<string, ContentBlock>();

@@ -13,8 +13,8 @@ import type { SessionHistory } from "@longhaul/sessions/internal";
 
 export interface RecordedCall {
   /**
-   * Entries since the previous call, starting with the answer to that call. For the first call: all entries
-   * before that call.
+   * Entries since the previous call. They start with the answer to that call. For the first call, these are
+   * all entries before it.
    */
   readonly newEntries: readonly Entry[];
   readonly messageId: string | undefined;
@@ -29,8 +29,8 @@ export interface RecordedCall {
   /** Output tokens that the provider reported. Undefined if the file has no final figure. */
   readonly outputTokens: number | undefined;
   /**
-   * True if the recorded agent rewrote its history before this call. The reported tokens then belong to the
-   * rewritten conversation, which the replay does not send.
+   * True if the recorded agent rewrote its history before this call. In that case, the reported tokens belong
+   * to the rewritten conversation, which the replay does not send.
    */
   readonly isAfterRewrite: boolean;
 }
@@ -46,7 +46,7 @@ export type RecordedHistory = Pick<SessionHistory, "entries" | "isRepeated">;
 
 /**
  * Splits the whole session into its model calls. Omits the recorded agent's own summaries and cleared
- * results, because rewriting the history is the policies' task.
+ * results, because only the policies rewrite the history in a replay.
  */
 export function recordedCalls(history: RecordedHistory): RecordedSession {
   const entries = history.entries.filter((entry) => isEntry(entry) && entry.type !== "progress");

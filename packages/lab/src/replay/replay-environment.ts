@@ -71,8 +71,8 @@ function isAnswer(entry: Entry, { messageId }: RecordedCall): entry is Assistant
 }
 
 /**
- * Returns the entries as this replay would have recorded them. They contain the replay's usage, and their
- * timestamps are later by the time that turns have waited.
+ * Returns the entries as this replay would have recorded them. They contain the replay's usage. `delayMs`,
+ * the total waiting time of the turns, is added to their timestamps.
  */
 export function toReplayed(
   entries: readonly Entry[],

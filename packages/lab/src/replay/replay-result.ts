@@ -8,8 +8,8 @@ export interface Replay extends EvaluationSetting, ReplayTotal {
   /** Time for which an unused entry stays in the provider's prompt cache. */
   readonly cacheTtl: CacheTtl;
   /**
-   * Tokens of system prompt and tools in each replayed call. `recorded` is the figure of the recorded
-   * session, which can be too large for a small window.
+   * Tokens of system prompt and tools. `tokens` is the figure in each replayed call. `recorded` is the figure
+   * of the recorded session, which can be too large for a small window.
    */
   readonly overhead: { readonly tokens: number; readonly recorded: number | null };
   /** Provider tokens per estimated token. */
@@ -42,7 +42,10 @@ export interface PolicyReplay {
   readonly clearings: number;
   /** Total time that turns waited for compactions. */
   readonly stallMs: number;
-  /** Calls that read less from a warm cache than the previous call left in the cache. */
+  /**
+   * Number of calls that broke a warm cache. Such a call read fewer tokens from the cache than the previous
+   * call left in it.
+   */
   readonly cacheBreaks: number;
   /**
    * Calls that exceeded the window even after the policy removed content. The agent would have stopped there.
@@ -61,7 +64,7 @@ export interface PolicyReplay {
  */
 export interface Comparison {
   /**
-   * The cheapest other policy that keeps at least as many probes as `longhaul` within the window. Null if
+   * The cheapest other policy within the window that keeps at least as many probes as `longhaul`. Null if
    * there is none.
    */
   readonly equal: Rival | null;
@@ -117,7 +120,7 @@ export function compare(policies: readonly PolicyReplay[]): Comparison | null {
 }
 
 /**
- * Combines the replays of several sessions: adds up all figures, except that `peakTokens` is the maximum. The
+ * Combines the replays of several sessions. `peakTokens` is the maximum, and all other figures are sums. The
  * result contains no list of calls.
  */
 export function totalOfReplays(replays: readonly Replay[]): ReplayTotal {

@@ -42,8 +42,8 @@ export interface ReplayOptions {
 }
 
 /**
- * Progress of a replay, reported after each call. `done` of `total` calls have been replayed, over all
- * policies.
+ * Progress of a replay, reported after each call. `done` is the number of replayed calls, and `total` is the
+ * number of all calls. Both count the calls of all policies.
  */
 export interface ReplayProgress {
   readonly policy: ReplayPolicyName;
@@ -148,9 +148,9 @@ function createSharedEnvironment(
 }
 
 /**
- * Returns the overhead (system prompt and tools) as `inspect` computes it. The source is the usage of the
- * conversation, or the boundary of a compaction that recorded the overhead. Undefined if no response reports
- * its usage.
+ * Returns the overhead (system prompt and tools) as `inspect` computes it. It comes from the usage of the
+ * conversation, or from a compaction boundary that recorded it. Returns undefined if no response reports its
+ * usage.
  */
 function recordedOverhead(now: Snapshot, entries: readonly Entry[]): number | undefined {
   const { source, overheadTokens, entries: counted } = measureConversation(now, {});

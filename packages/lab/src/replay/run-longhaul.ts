@@ -66,7 +66,7 @@ class EngineRun {
     return this.#waitFor(this.#compactor.before(messages));
   }
 
-  /** Waits for this work, and adds the time that passes on the clock to the person's waiting time. */
+  /** Waits for this work. Adds the time that passes on the clock meanwhile to the person's waiting time. */
   async #waitFor<T>(work: Promise<T>): Promise<T> {
     const { clock } = this.#stage;
     const startedAt = clock.now();
@@ -97,8 +97,8 @@ class EngineRun {
   }
 
   /**
-   * Returns a turn that fits the window. If the request exceeds the window, acts as if the provider refused
-   * it, so that the engine recovers.
+   * Returns a turn that fits the window. If the request exceeds the window, reports a refusal by the provider
+   * to the engine, so that the engine recovers.
    */
   async #within(turn: Turn<Entry>): Promise<Turn<Entry>> {
     const { scale, thresholds } = this.#stage;

@@ -24,8 +24,8 @@ export function runPolicy(policy: Policy | undefined, stage: ReplayEnvironment):
 }
 
 /**
- * Policies that keep the whole history and cut it again for each call, like chat memories of the last N
- * messages. All other policies change the conversation permanently when it reaches the threshold, which
+ * Policies that keep the whole history and cut it again for each call, as a chat memory of the last N
+ * messages does. All other policies change the conversation permanently when it reaches the threshold. That
  * preserves more of the prompt cache.
  */
 const SLIDING_POLICIES: ReadonlySet<string> = new Set(["keep-last"]);
@@ -81,7 +81,7 @@ class PolicyRun {
     return sent;
   }
 
-  /** Returns the conversation to send, shrunk if it has reached the limit. */
+  /** Returns the conversation to send. If it has reached the limit, shrinks it first. */
   async #fitted(limit: number): Promise<OutgoingConversation> {
     const policy = this.#policy;
     const conversation = this.#conversation;

@@ -8,8 +8,8 @@ import { usageOf } from "./prefix-cache.ts";
 import { type ReplayEnvironment, tokensOfRequest } from "./replay-environment.ts";
 
 /**
- * Median length of the summaries that models wrote in recorded sessions of an agent like Claude Code, in
- * estimated tokens.
+ * Median length of summaries in estimated tokens. Models wrote these summaries in recorded sessions of an
+ * agent like Claude Code.
  */
 export const MODEL_SUMMARY_TOKENS = 3_300;
 

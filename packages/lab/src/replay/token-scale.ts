@@ -8,13 +8,13 @@ import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
 /** Approximate tokens of a coding agent's system prompt and tools, for sessions without reported usage. */
 const ASSUMED_OVERHEAD_TOKENS = 15_000;
 /**
- * Maximum share of the window for system prompt and tools, for sessions that were recorded in a large window
- * and are replayed in a small window.
+ * Maximum share of the window for system prompt and tools. It applies if a session was recorded in a large
+ * window and is replayed in a small window.
  */
 const LARGEST_OVERHEAD_SHARE = 0.2;
 /**
- * Maximum ratio of reported to estimated growth of a conversation. A larger reported growth has a cause that
- * is not in the file.
+ * Maximum ratio of the reported growth of a conversation to its estimated growth. If the ratio is larger, the
+ * growth has a cause that is not in the file.
  */
 const OUTLIER_RATIO = 5;
 const OUTLIER_TOKENS = 1_000;

@@ -4,9 +4,9 @@ interface Sleeper {
 }
 
 /**
- * A clock that moves only on request. A sleep ends when the clock reaches the end time of that sleep. A
- * session of several days replays in seconds, and a background task of one minute takes one minute of virtual
- * time.
+ * A clock that moves only on request. A sleep ends when the clock reaches the end time of that sleep. So a
+ * session of several days replays in seconds, although a background task of one minute takes one minute of
+ * virtual time.
  */
 export class VirtualClock {
   #now: number;
@@ -39,8 +39,8 @@ export class VirtualClock {
   }
 
   /**
-   * Advances the clock only as far as this work needs. If the work waits for anything but the clock, the
-   * returned promise stays pending.
+   * Advances the clock until this work is done, and no further. If the work waits for anything but the clock,
+   * the returned promise stays pending.
    */
   async advanceUntilDone<T>(work: Promise<T>): Promise<T> {
     let isDone = false;

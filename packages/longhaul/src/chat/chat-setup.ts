@@ -39,14 +39,14 @@ export interface AgentWiring {
 /** Guides a person through a chat: explains what to look at, and suggests the next prompt or command. */
 export interface Guide {
   /**
-   * Called whenever the agent is idle, with the person's last input (undefined at the beginning). Returns
-   * undefined when the guide is finished. Then the person continues without a guide, and an unattended chat
-   * ends.
+   * Called whenever the agent is idle. `sent` is the person's last input, or undefined at the beginning.
+   * Returns undefined when the guide is finished. After that, the person continues without a guide, and an
+   * unattended chat ends.
    */
   next(sent: string | undefined): Promise<GuideStep | undefined>;
   /**
-   * Receives all events of the agent, also outside of runs, so that the guide's text describes events that
-   * really happened.
+   * Receives all events of the agent, including events outside of runs. So the guide's text can describe
+   * events that really happened.
    */
   saw(event: AgentEvent): void;
 }

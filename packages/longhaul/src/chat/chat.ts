@@ -17,8 +17,8 @@ import { Tally } from "./tally.ts";
 import { viewTerminal } from "./view-terminal.ts";
 
 /**
- * A second Ctrl-C within this time exits an idle chat. The hint about the second Ctrl-C is in the status
- * line, because a screen with plain lines shows no live activity.
+ * A second Ctrl-C within this time exits an idle chat. The hint about it is in the status line. Live activity
+ * is no place for the hint, because a screen with plain lines does not show it.
  */
 const LEAVE_WITHIN_MS = 2_000;
 /** Interval of display updates. The display shows seconds, so more frequent updates would only flicker. */

@@ -66,8 +66,8 @@ export function screenPerson({ screen, describe, interrupt }: PersonOptions): Pe
 const titleOf = ({ title }: PermissionNeed): string => oneLine(withNothingHidden(title));
 
 /**
- * Omits a command that the title already shows. The title replaces line breaks and repeated blanks with one
- * blank. So a command that contains line breaks or repeated blanks is shown too, and the person sees where a
+ * Omits a command that the title already shows completely. The title replaces line breaks and repeated blanks
+ * with one blank. If the command contains these, it is shown below the title too. So the person sees where a
  * line break starts another command.
  */
 function detailOf(need: PermissionNeed): Pick<Choice, "detail"> {

@@ -103,8 +103,8 @@ export function initLine(agent: Agent, version: string): object {
 }
 
 /**
- * Returns the `stream-json` line of an event. Undefined for pieces of text, for progress, and for the end of
- * the run, which the report describes.
+ * Returns the `stream-json` line of an event. Returns undefined for pieces of text and for progress. Also
+ * returns undefined for the end of the run, because the report describes it.
  */
 export function streamLine(event: AgentEvent): object | undefined {
   switch (event.type) {

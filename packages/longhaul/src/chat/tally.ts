@@ -14,8 +14,8 @@ export interface TallyRow {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   /**
-   * Cost in dollars. Undefined if the prices of any model are unknown, because the sum would be incomplete
-   * but look complete.
+   * Cost in dollars. Undefined if the prices of any model are unknown. In that case, the sum would look
+   * complete but would lack the calls of that model.
    */
   readonly dollars: number | undefined;
 }

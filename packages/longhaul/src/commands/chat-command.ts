@@ -189,8 +189,8 @@ async function setupOf(
   );
   const chosen = options.model ?? settings.model;
   const name = chosen ?? DEFAULT_CHAT_MODEL;
-  // The option for the base URL applies to a model only if Anthropic's SDK serves both that model and the
-  // chosen model, or neither of these two models.
+  // Returns the model with this name. The option for the base URL applies to the chosen model. It applies to
+  // another model only if Anthropic's SDK serves both models or neither of them.
   const modelNamed = (wanted: string): Promise<Model> =>
     chatModel(wanted, {
       baseUrl: isAnthropicName(wanted) === isAnthropicName(name) ? options.baseUrl : undefined,
@@ -232,8 +232,8 @@ async function setupOf(
 }
 
 /**
- * Finds the model that a session used, so that a resume changes neither model nor window. Accepts only names
- * that are in the model table, because the session file may contain any text as a name.
+ * Finds the model that a session used, so that a resume keeps the model and its window. Accepts only names in
+ * the model table, because the session file may contain any text as a name.
  */
 async function claudeModelOf(path: string | undefined): Promise<string | undefined> {
   // Ignores an unreadable session, because opening it later reports the reason.
@@ -244,12 +244,15 @@ async function claudeModelOf(path: string | undefined): Promise<string | undefin
 }
 
 /**
- * Maximum wait for piped input. A parent process may keep a socket open without ever writing to it. A real
- * writer starts within this time.
+ * Maximum wait for piped input. A parent process may keep a socket open and never write to it. A process that
+ * does write starts within this time.
  */
 const FIRST_BYTE_MS = 3_000;
 
-/** Reads piped input. If there is also a prompt, does not wait forever for a socket that nobody writes to. */
+/**
+ * Reads piped input. If there is also a prompt, waits only for a limited time, because nobody may ever write
+ * to the socket.
+ */
 async function pipedText(stdin: NodeJS.ReadStream, hasPrompt: boolean): Promise<string> {
   if (stdin.isTTY) return "";
   const isPatient = !hasPrompt || !isSocket();

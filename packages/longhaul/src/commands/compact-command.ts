@@ -107,7 +107,7 @@ async function carryOut(
     return await compactSession(session, {
       instructions: options.instructions,
       force: options.force,
-      // A preview shows even a compaction that saves too little, and says that it saves too little.
+      // A preview also shows a compaction that saves too little. The preview says so.
       leastSaving: isPreview ? "none" : undefined,
       fromNotes: notes?.source,
       state: notesPointer(session, notes),
@@ -134,8 +134,8 @@ async function carryOut(
 }
 
 /**
- * Returns the window of a model. A known model that is not the session's model has its own window, unless
- * `--window` gives a number. In all other cases, the window of the session applies.
+ * Returns the window of a model. If the model is known and is not the session's model, it has its own window,
+ * unless `--window` gives a number. In all other cases, the window of the session applies.
  */
 function windowOf({ model }: Session, { size }: Thresholds, { window }: WindowChoice): WindowOf {
   return ({ name }) => {

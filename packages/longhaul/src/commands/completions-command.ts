@@ -15,7 +15,10 @@ export async function completions(shell: Shell, _: unknown, { terminal }: Compos
 const MAX_SESSIONS = 20;
 const ABOUT_WIDTH = 60;
 
-/** Prints the answer to a completion script: first which paths the shell adds, then the candidates. */
+/**
+ * Prints the answer to a completion script. The first line says which paths the shell adds, and the next
+ * lines are the candidates.
+ */
 export async function printCompletion(program: Command, words: readonly string[]): Promise<void> {
   const { candidates, paths } = await completionOf(program, words, findSessions);
   const lines = candidates.map(({ value, about }) => `${value}\t${fitText(about, ABOUT_WIDTH)}`);

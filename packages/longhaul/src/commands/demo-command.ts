@@ -11,8 +11,8 @@ import { compact } from "./compact-command.ts";
 import { inspect } from "./inspect-command.ts";
 
 /**
- * Shows compaction on our own demo session: creates a small project and the session of an agent that worked
- * on it, inspects the session, compacts it in place, and inspects it again.
+ * Shows compaction with our own demo session. Creates a small project and the session of an agent that worked
+ * on it. Inspects the session, compacts it in place, and inspects it again.
  */
 export async function demo(composition: Composition): Promise<void> {
   const { terminal } = composition;

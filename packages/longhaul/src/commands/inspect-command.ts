@@ -83,8 +83,8 @@ const canPay = ({ contextTokens }: SizedConversation, { headroomBy }: Thresholds
   headroomBy !== "nobody" && contextTokens > SMALLEST_WORTHWHILE_SAVING.tokens;
 
 /**
- * Returns the preview of `longhaul compact SESSION`, so that both commands agree. Undefined if `compact` would
- * refuse the session.
+ * Returns the same preview as `longhaul compact SESSION`, so that both commands show the same figures.
+ * Returns undefined if `compact` would refuse the session.
  */
 async function preview(
   session: Session,

@@ -277,7 +277,8 @@ function noneListed(kind: FactKind | undefined, all: boolean): string {
 }
 
 /**
- * For a fact about a file, shows the action and the end of the path, which are the most informative parts.
+ * Returns the text of a fact. For a fact about a file, returns the action and the end of the path, because
+ * they are the most informative parts.
  */
 function factText({ kind, text }: LedgerFact, room: number): string {
   const [, deed = "", path = ""] = (kind === "file" && /^(\w+ )(.+)$/s.exec(text)) || [];

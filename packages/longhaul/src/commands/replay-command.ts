@@ -91,7 +91,7 @@ function replayOptions(
 }
 
 /**
- * Returns the window settings without the switches for compaction, clearing and context collapse, because a
+ * Returns the window settings. Omits the switches for compaction, clearing and context collapse, because a
  * replay always compacts.
  */
 function windowSettings(settings: EffectiveSettings): ResolvedWindowOptions {
@@ -170,7 +170,10 @@ function sessionSection(replay: Replay, terminal: Terminal): string {
   return `${header}\n\n${totalSection("Replay", replay, terminal)}`;
 }
 
-/** Shows the recorded size of system prompt and tools if the replay used a smaller size to fit its window. */
+/**
+ * Returns a text with the recorded size of system prompt and tools. The text is empty unless the replay used
+ * a smaller size to fit its window.
+ */
 function recordedOverhead({ overhead: { tokens, recorded } }: Replay): string {
   return recorded === null || recorded <= tokens ? "" : ` (recorded: ${formatShort(recorded)})`;
 }

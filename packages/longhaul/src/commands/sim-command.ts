@@ -26,8 +26,8 @@ export interface SimOptions {
 }
 
 /**
- * Defaults for real clients. Such a client sends conversations with answers that this simulator did not
- * write, and may rewrite its history.
+ * Defaults for real clients. The conversations of such a client contain answers that this simulator did not
+ * write. The client may also rewrite its history.
  */
 const SWITCHES_FOR_CLIENTS: Partial<Switches> = { enforceBinding: false, foreignSignatures: "accepted" };
 

@@ -2,7 +2,7 @@
 // eighths of a cell.
 const FULL = "█";
 const EMPTY = "░";
-/** Eighths of a cell, so that a bar of twenty columns still distinguishes 3% from 5%. */
+/** Parts of a cell in eighths. With them, a bar of twenty columns still distinguishes 3% from 5%. */
 const PARTS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /** Draws a bar that fills `share` of `width`. The rest is blank. */

@@ -92,7 +92,7 @@ function whatBecameOfIt(report: CompactReport, options: CompactViewOptions, term
   ].join("\n");
 }
 
-/** Names of kinds that can have many items, in the singular. */
+/** Kinds that can have many items. The key is a kind, and the value is its name in the singular. */
 const COUNTED_KINDS: ReadonlyMap<string, string> = new Map([
   ["file", "file"],
   ["files", "file"],
@@ -102,7 +102,7 @@ const COUNTED_KINDS: ReadonlyMap<string, string> = new Map([
   ["memory-files", "memory file"],
 ]);
 
-/** Other names for kinds that a person would not recognize. */
+/** Kinds that a person would not recognize. The key is a kind, and the value is another name for it. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["todos", "to-dos"],
   ["session-memory", "notes"],
@@ -148,8 +148,8 @@ function keptWords({ kept, cleared }: CompactReport): string {
 }
 
 /**
- * Reasons why a file is not restored, each with its words for people. Both reasons protect the user's files,
- * because a session file could name any path.
+ * Labels of files that are not restored. The key is the reason, and the value is the label. Both reasons
+ * protect the user's files, because a session file could name any path.
  */
 const LEFT_OUT: Readonly<Record<string, string>> = { "outside-project": "outside", secret: "secret" };
 const LEFT_OUT_SHOWN = 5;
@@ -212,8 +212,8 @@ function hooksSection({ hooks }: CompactReport, terminal: Terminal): string {
   return [
     labeled("Hooks", verdict, terminal),
     ...hooks.map(({ state, text }) => {
-      // Each hook gets up to two lines, because its name alone may fill the first line, but people look for
-      // its message.
+      // Each hook gets up to two lines. Its name alone may fill the first line, but people look for its
+      // message.
       const line = foldText(`  ${fitText(text, 2 * (width - 4))}`, width, "    ");
       return state === "completed" ? colors.dim(line) : colors.yellow(line);
     }),

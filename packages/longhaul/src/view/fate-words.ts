@@ -6,7 +6,9 @@ import { labeled } from "./sections.ts";
 
 type Counts = ReturnType<typeof countFates>;
 
-/** Describes where in the context the facts are, with a count for each place. Omits places with no facts. */
+/**
+ * Describes where in the context the facts are. Shows a count for each place, and omits places without facts.
+ */
 export function contextWords(counts: Counts, quotedTokens: number): string {
   const cost = quotedTokens === 0 ? "" : ` (${formatCount(quotedTokens)} tokens)`;
   const parts = [

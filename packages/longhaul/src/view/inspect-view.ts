@@ -15,7 +15,10 @@ const LABEL_WIDTH = 26;
 /** Width of the figures between a label and its bar, including spaces. */
 const FIGURES_WIDTH = 20;
 const SHORTEST_BAR = 5;
-/** Width of "System prompt and tools". A narrow terminal shows labels rather than bars. */
+/**
+ * Width of the label "System prompt and tools". If the terminal is narrow, labels are shown and bars are
+ * omitted.
+ */
 const MIN_LABEL_WIDTH = 23;
 
 const labelWidthIn = (width: number): number =>
@@ -25,7 +28,7 @@ const SMALLEST_SHARE_SHOWN = 0.005;
 
 type ShownReport = InspectReport & Partial<BesideReport & { readonly cost: CostReport | null }>;
 
-/** Labels for system prompt and tools, the part of a request besides the messages. */
+/** Labels for the system prompt and the tools. These are the part of a request that is not messages. */
 interface OutsideWords {
   readonly label: string;
   /** Explanation of the label. Empty if the label is enough. */

@@ -4,8 +4,8 @@ import { oneLine } from "./text-width.ts";
 export { formatCount };
 
 /**
- * Characters of an id: enough to distinguish entries, sessions and steps in practice, and to pass to other
- * commands.
+ * Number of characters that are shown of an id. They are enough to distinguish entries, sessions and steps in
+ * practice. Other commands accept the shortened id.
  */
 export const ID_SHOWN = 8;
 
@@ -61,7 +61,7 @@ export const formatTime = (timestamp: unknown): string =>
     .replace("T", " ");
 
 /**
- * Formats dollars with four decimals below one dollar, and with two from there on. Cents are too coarse for
- * single calls, and four decimals are too many for a long run.
+ * Formats dollars. Amounts below one dollar get four decimals, because cents are too coarse for single calls.
+ * Larger amounts get two decimals, because four are too many for a long run.
  */
 export const formatDollars = (amount: number): string => `$${amount.toFixed(amount < 1 ? 4 : 2)}`;

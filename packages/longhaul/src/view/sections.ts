@@ -1,4 +1,4 @@
-// This file draws tables without a library, because cells have colors and need our widths (see
+// This file draws tables without a library, because cells have colors and we measure widths ourselves (see
 // text-width.ts).
 import type { Terminal } from "../terminal.ts";
 import { type Cut, fitText, foldText, oneLine, padEnd, padStart, textWidth } from "./text-width.ts";
@@ -15,7 +15,7 @@ interface Named {
   readonly path: string;
 }
 
-/** Shows a title: a word for the content, such as `Session`, and its name. */
+/** Shows a title. It consists of a word for the content, such as `Session`, and the name of the content. */
 export const titleLine = (word: string, name: string, { colors, width }: Terminal): string =>
   `${colors.bold(word)} ${fitText(name, width - word.length - 1)}`;
 
@@ -71,8 +71,8 @@ interface Measured extends FlexibleColumn {
 }
 
 /**
- * Shows the rows under dimmed titles. Every column is as wide as its widest cell, as far as the terminal
- * allows.
+ * Shows the rows under dimmed titles. Every column is as wide as its widest cell if the terminal has room for
+ * it.
  */
 export function table(columns: Columns, rows: Rows, { colors, width }: Style): string {
   const measured = columns.map((column, index): Measured => {
@@ -131,7 +131,7 @@ function narrowed(columns: readonly Measured[], room: number): readonly Measured
   return columns.map((column) => ({ ...column, width: widthNow(column) }));
 }
 
-/** Shows the table under a title, indented. Empty without rows. */
+/** Shows the table under a title, indented. Empty if there are no rows. */
 export function titled(title: string, columns: Columns, rows: Rows, terminal: Terminal): string {
   if (rows.length === 0) return "";
   return [

@@ -1,7 +1,8 @@
-// This file measures and wraps text without string-width and wrap-ansi. The screen measures its rows at each
-// key, and these packages (8.3 and 10.0) are 8 to 25 times slower than this file unless the text is ASCII.
-// The packages count a joined emoji as two columns, so the emoji would overlap other text in a terminal that
-// does not join it. wrap-ansi has no hanging indent. A test compares our widths with those of string-width.
+// This file measures and wraps text without string-width and wrap-ansi, for three reasons. The screen
+// measures its rows at each key. These packages (8.3 and 10.0) are 8 to 25 times slower than this file,
+// except for ASCII text. The packages count a joined emoji as two columns. In a terminal that does not join
+// the emoji, it would overlap other text. wrap-ansi has no hanging indent. A test compares our widths with
+// those of string-width.
 import { stripVTControlCharacters } from "node:util";
 import { withoutControls } from "@longhaul/core/internal/messages";
 
@@ -13,8 +14,8 @@ const WITHOUT_WIDTH = /\p{Mn}|\p{Me}|[\u200b-\u200f\u202a-\u202e\u2060-\u2069\uf
 const PLAIN = /^[ -~]*$/;
 
 /**
- * Returns the width in columns. A joined emoji is as wide as its parts side by side, as in terminals that do
- * not join emoji. In terminals that join them, some columns stay free.
+ * Returns the width in columns. A joined emoji counts as wide as its parts side by side, because some
+ * terminals do not join emoji. In terminals that join them, some columns stay free.
  */
 export function textWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
@@ -26,8 +27,9 @@ export function textWidth(text: string): number {
 }
 
 /**
- * Invisible characters that change how other characters look: bidirectional marks, zero-width spaces, tags.
- * Joiners and tags after a flag are not included, because letters and emoji need them.
+ * Invisible characters that change how other characters look: bidirectional marks, zero-width spaces and
+ * tags. Joiners are not included, because letters and emoji need them. Tags after a flag are not included for
+ * the same reason.
  */
 const DECEIVING =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]*)[\u{e0000}-\u{e007f}]/gu;
@@ -49,8 +51,8 @@ const escaped = (mark: string): string =>
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 /**
- * Prepares text that a person decides about, such as a command. Omits nothing, because a shell would run even
- * words that an escape sequence hides. Control characters become visible escapes. Line breaks and tabs stay.
+ * Prepares text that a person decides about, such as a command. Omits nothing: even if an escape sequence
+ * hides words, a shell would run them. Control characters become visible escapes. Line breaks and tabs stay.
  */
 export const withNothingHidden = (text: string): string =>
   withVisibleMarks(text.replaceAll("\r\n", "\n").replace(CONTROLS, escaped));
@@ -73,8 +75,8 @@ const COLOR_OR_CONTROL = new RegExp(
 export const shownText = (text: string): string => withVisibleMarks(withoutControls(text));
 
 /**
- * Makes text of a session file safe for one line of a terminal: control characters must not move the cursor,
- * change colors or break the line.
+ * Makes text of a session file safe for one line of a terminal. Control characters in the text must not move
+ * the cursor, change colors or break the line.
  */
 export function oneLine(text: string): string {
   return withVisibleMarks(
@@ -85,7 +87,8 @@ export function oneLine(text: string): string {
 }
 
 /**
- * The part that a cut removes: the end, the front (for paths, whose end is most informative), or the middle.
+ * The part that a cut removes: the end, the front or the middle. Paths are cut at the front, because their
+ * end is most informative.
  */
 export type Cut = "end" | "front" | "middle";
 

@@ -7,7 +7,7 @@ const MIN_SERVER_WIDTH = 6;
 const SEPARATOR = "__";
 
 /**
- * Cuts a tool name in the middle. An MCP tool name loses its prefix `mcp__` first. Then its server and its
+ * Cuts a tool name in the middle. The name of an MCP tool first loses its prefix `mcp__`. Its server and its
  * tool are cut separately, so that both stay recognizable.
  */
 export function fitToolName(name: string, width: number): string {
@@ -42,7 +42,10 @@ function groups(names: readonly string[], labelOf: (name: string) => string): re
   return [...found.values()];
 }
 
-/** Returns a label for each name: the start of the name, and the part where the names begin to differ. */
+/**
+ * Returns a label for each name. The label contains the start of the name and the part where the names begin
+ * to differ.
+ */
 function labelsOf(names: readonly string[], width: number): readonly string[] {
   const plain = names.map((name) => oneLine(name).replace(MCP_NAME, `$1${SEPARATOR}$2`));
   const [first = ""] = plain;
@@ -50,8 +53,8 @@ function labelsOf(names: readonly string[], width: number): readonly string[] {
   while (shared < first.length && plain.every((name) => name[shared] === first[shared])) shared++;
   const start = fitText(first, Math.floor(width / 2));
   const room = width - textWidth(start);
-  // Shows the end of each name if the end includes the difference. If not, shows the part where the names
-  // begin to differ.
+  // If the end of the names includes the difference, shows the end of each name. Otherwise shows the part
+  // where the names begin to differ.
   return plain.map((name) =>
     textWidth(name.slice(shared)) < room
       ? `${start.slice(0, -1)}${fitText(name, room + 1, "front")}`

@@ -15,7 +15,7 @@ const INDENT = "  ";
 /** Room for the numbers after the bar, and for labels under the end of the bar. */
 const LABEL_ROOM = 14;
 
-/** Draws the window as a bar with its thresholds below, colored by the fill level. */
+/** Draws the window as a bar and its thresholds below the bar. The color depends on the fill level. */
 export function windowGauge(input: GaugeInput, terminal: Terminal): string {
   const { tokens, window, state } = input;
   const width = terminal.width - LABEL_ROOM - INDENT.length;

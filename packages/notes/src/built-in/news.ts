@@ -5,8 +5,8 @@ export interface UpdateInput {
   /** Digest of the new entries only. */
   readonly digest: SessionDigest;
   /**
-   * The folder in which the session started. Paths are relative to this folder, so that a file keeps one name
-   * when the agent changes folders.
+   * The folder in which the session started. Paths are relative to this folder. If the agent changes folders,
+   * a file therefore keeps its name.
    */
   readonly root: string | undefined;
   readonly before: StateBefore;
@@ -18,6 +18,6 @@ export interface UpdateInput {
 export interface StateBefore extends OpenBefore {
   /** Items of the section "Current State", in order. */
   readonly items: readonly string[];
-  /** True if the notes are not empty, so the new entries do not start the session. */
+  /** True if the notes are not empty. In that case, the new entries do not start the session. */
   readonly isBegun: boolean;
 }

@@ -62,7 +62,8 @@ function listItem(label: string, before: readonly string[], names: readonly stri
 }
 
 /**
- * Returns the names in the new entries for each list of the section, by label. The newest name comes first.
+ * Returns the names in the new entries. The key is the label of a list in the section, the value is the names
+ * for that list. The newest name comes first.
  */
 function newNames({ digest, root }: UpdateInput): Readonly<Record<string, readonly string[]>> {
   const paths = digest.files

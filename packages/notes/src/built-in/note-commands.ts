@@ -81,8 +81,8 @@ function runAgain(known: Routine, { purpose, command, outcome }: Routine): Routi
 }
 
 /**
- * Returns the test, build or check within a command line. Returns any other command only if it is the whole
- * command line.
+ * Returns the test, build or check within a command line. If there is none, returns the command only if it is
+ * the whole command line.
  */
 function routineOf(run: CommandRun): Routine | undefined {
   const { kind, command, failed, description } = run;
@@ -140,7 +140,7 @@ export function commandText(run: CommandRun): string {
 export const inCode = (text: string): string => inlineCode(oneLine(text));
 
 /**
- * Returns the text about the outcome of a run. For a passed test run, ignores the figures of a linter in the
+ * Returns the text about the outcome of a run. If a test run passed, ignores the figures of a linter in the
  * same command line.
  */
 function outcomeOf(run: CommandRun): string {

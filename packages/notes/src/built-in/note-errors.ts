@@ -22,8 +22,8 @@ import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, putLast } from
 const CORRECTED = "- Correction by the user: ";
 const MAX_CORRECTION_CHARS = 240;
 /**
- * Maximum length of a correction by the user. A longer message may contain the words of a correction without
- * being one.
+ * Maximum length of a correction by the user. A longer message may contain the words of a correction, but
+ * mean something else.
  */
 const LONGEST_CORRECTION_CHARS = 300;
 const MAX_EARLIER_ERROR_CHARS = 320;
@@ -61,7 +61,7 @@ export function errorsAndCorrections(before: readonly string[], news: UpdateInpu
     if (error === undefined) slots.set(item, otherItem(item));
     else {
       const now = error.end === OPEN ? settled(error, nextRun) : error;
-      // Drops a failure without an explanation once the failure no longer occurs.
+      // Drops a failure without an explanation if the failure no longer occurs.
       if (now.end === error.end || isExplained(error.text)) slots.set(keyOf(error), now);
     }
   }
@@ -92,8 +92,8 @@ function otherItem(item: string): NoteItem {
 const isExplained = (text: string): boolean => failureText(text)?.telling === true;
 
 /**
- * Returns false for errors about a wrong folder. Returns true for explained failures, and for unexplained
- * failures only if they are severe and still open.
+ * Decides whether a failure is noted. Errors about a wrong folder are not noted. Explained failures are
+ * noted. Unexplained failures are noted only if they are severe and still open.
  */
 function isWorthNoting({ text, resolution, weight }: ErrorRecord): boolean {
   if (/\bcd: [^\n]*: No such file/.test(text)) return false;
@@ -142,7 +142,10 @@ function settled(error: NotedError, nextRun: ReadonlyMap<string, Resolution>): N
   return end.includes("\n") ? error : { ...error, end };
 }
 
-/** Maps each command to its first run in the new entries. Empty if the notes contain no open failure. */
+/**
+ * Returns the first run of each command in the new entries. The key is the command, the value is the outcome
+ * of the run. Empty if the notes contain no open failure.
+ */
 function nextRuns(before: readonly string[], digest: SessionDigest): ReadonlyMap<string, Resolution> {
   const runs = new Map<string, Resolution>();
   if (!before.some((item) => item.endsWith(OPEN) || item.endsWith(FORMER_OPEN))) return runs;

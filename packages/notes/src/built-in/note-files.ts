@@ -28,7 +28,10 @@ const MAX_REASON_CHARS = 160;
 const MIN_REASON_CHARS = 28;
 const MAX_NAMES = 12;
 const MAX_NOTE_CHARS = 300;
-/** A changed file is dropped only after this number of newer files that the agent only read. */
+/**
+ * Worth of a changed file. It is dropped only after this number of newer files, if the agent only read those
+ * files.
+ */
 const CHANGED_WORTH = 15;
 const LOOKS_LIKE_A_FILE = /^(?!(?:\w+:)?\/\/)[^\s]*(?:\/[^\s]*|\.\w{1,8}(?::[\d-]+)?)$/;
 const HEADER = /^- `([^`\n]+)`(.*)$/;
@@ -74,7 +77,8 @@ const notedPath = (path: string, root: string | undefined): string =>
   oneLine(shortPath(path, root)).replace(/`/g, "'");
 
 /**
- * Merges two records of a file. If the notes already contain the file, writing it in full counts as an edit.
+ * Merges two records of a file. If the notes already contain the file and the agent writes it in full, that
+ * counts as an edit.
  */
 function merged(known: NotedFile | undefined, file: FileRecord): NotedFile {
   if (known === undefined) return { ...file, remarks: [] };
@@ -146,7 +150,7 @@ function fileFromSummary(item: string, root: string | undefined): NotedFile | un
   return { ...UNTOUCHED_FILE, path, edits, reads, created, remarks: remark === "" ? [] : [`  ${remark}`] };
 }
 
-/** Restores a bracket at the start or end of a note that was parsed as part of the file name. */
+/** Restores a bracket at the start or end of a note, if the bracket was parsed as part of the file name. */
 function withBothBrackets(note: string): string {
   const [header = "", ...rest] = note.split(" · ");
   const [opens, closes] = [header.indexOf("("), header.indexOf(")")];

@@ -6,9 +6,9 @@ export interface NoteItem {
   /** Forms of the item, longest first. The last form is the shortest form that makes sense. */
   readonly forms: readonly string[];
   /**
-   * When space is short, this item is dropped only after this number of newer items. The worth is a number of
-   * items, so later items do not change the order in which two items are dropped. As a result, many small
-   * updates keep the same items as one large update.
+   * Number of newer items that are dropped before this item when space is short. Because the worth is a
+   * number of items, later items do not change the order in which two items are dropped. As a result, many
+   * small updates keep the same items as one large update.
    */
   readonly worth: number;
   /**
@@ -20,12 +20,12 @@ export interface NoteItem {
 /** Worth of an item that is dropped only after every other item. */
 export const PINNED: number = Number.POSITIVE_INFINITY;
 /**
- * Worth of items that a model or a person wrote. These items are worth more than built-in items, which come
- * only from the structure of the session.
+ * Worth of items that a model or a person wrote. They are worth more than built-in items, because built-in
+ * items come only from the structure of the session.
  */
 const FOREIGN_WORTH = 10;
 /**
- * Characters that change when the notes file is parsed: a carriage return becomes a line end, and a byte
+ * Characters that change when the notes file is parsed. A carriage return becomes a line end, and a byte
  * order mark is removed.
  */
 const UNSEEN = /\r\n?|\uFEFF/g;
@@ -124,14 +124,14 @@ export interface SectionDraft {
 /** Tokens of the line break between two items. */
 const JOINT_TOKENS = 1;
 /**
- * Maximum attempts to fit the budget. The tokens of a text can exceed the sum of its items, so the first
- * attempt may be too long. Each attempt aims lower.
+ * Maximum attempts to fit the budget. The first attempt may be too long, because a text can have more tokens
+ * than its items together. Each further attempt has a lower target.
  */
 const MAX_TRIES = 8;
 
 /**
- * Renders a section within the budget. If not everything fits, keeps the most valuable items, and prefers
- * many items in short form to a few items in long form.
+ * Renders a section within the budget. If not everything fits, keeps the most valuable items. Many items in
+ * short form are preferred to a few items in long form.
  */
 export function fitSection(draft: SectionDraft, budgetTokens: number, countTokens: CountText): string {
   const slots = rankedSlots(draft.items);
@@ -164,8 +164,8 @@ function written(slots: readonly Slot[], leftOutBefore: number): string {
 }
 
 /**
- * Chooses the shortest form of every item. If these forms do not fit, keeps the highest-ranked items up to
- * the first item that does not fit.
+ * Chooses the shortest form of every item. If these forms do not fit, keeps items in the order of their rank.
+ * Stops at the first item that does not fit.
  */
 function keepInBrief(
   slots: readonly Slot[],
@@ -181,8 +181,8 @@ function keepInBrief(
   let target = budgetTokens;
   for (let attempt = 0; attempt < MAX_TRIES && target > 0; attempt++) {
     let spare = target - remarkTokens;
-    // After the first item that does not fit, drops all items with a lower rank, even short ones. Otherwise,
-    // one large update and many small updates would keep different items.
+    // After the first item that does not fit, drops all items with a lower rank, even short ones. If short
+    // ones were kept, one large update and many small updates would keep different items.
     for (const slot of byRank) {
       spare -= countTokens(slot.item.forms.at(-1) ?? "") + JOINT_TOKENS;
       slot.chosen = spare < 0 ? undefined : slot.item.forms.length - 1;
@@ -194,9 +194,8 @@ function keepInBrief(
 }
 
 /**
- * Replaces short forms with longer forms while there is room: first for the newest item, then for all other
- * items, one step at a time. The newest item comes first, because the full text of a shortened item is lost
- * for later updates.
+ * Replaces short forms with longer forms while there is room. The newest item grows first, because later
+ * updates cannot restore the full text of a shortened item. All other items grow next, one step at a time.
  */
 function grown(slots: readonly Slot[], spareTokens: number, countTokens: CountText): readonly Slot[] {
   const longer = slots.map((slot) => ({ ...slot }));
@@ -235,7 +234,7 @@ export function labeled(label: string, text: string): string {
   return `- ${label}: ${text}`;
 }
 
-/** Labels that earlier versions wrote, by the label of this version. */
+/** Labels of earlier versions. The key is the label of this version, the value is the earlier label. */
 const FORMER_LABELS: ReadonlyMap<string, string> = new Map([
   ["Continues this earlier request", "It continues"],
   ["Next step that the assistant named", "Named as next"],
@@ -243,7 +242,10 @@ const FORMER_LABELS: ReadonlyMap<string, string> = new Map([
   ["Changed for this request so far", "Changed for it so far"],
 ]);
 
-/** Returns the text after a label or its former wording, or undefined if no item has this label. */
+/**
+ * Returns the text after a label or after the earlier wording of the label. Returns undefined if no item has
+ * this label.
+ */
 export function behindLabel(items: readonly string[], label: string): string | undefined {
   const starts = [label, FORMER_LABELS.get(label) ?? label].map((each) => labeled(each, ""));
   const start = starts.find((each) => items.some((item) => item.startsWith(each)));

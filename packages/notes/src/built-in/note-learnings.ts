@@ -5,8 +5,8 @@ import { asBullet, foreignItem, keptItem, type NoteItem, ownItem } from "./note-
 /** This file writes the section "Learnings" of the built-in notes. */
 
 /**
- * Minimum score of a sentence about a cause or a decision. Sentences with a lower score do not matter after
- * the moment when they were written.
+ * Minimum score of a sentence about a cause or a decision. Sentences with a lower score matter only when they
+ * are written.
  */
 const MIN_SCORE = 4;
 const MAX_LEARNING_CHARS = 320;
@@ -19,8 +19,8 @@ const MIN_LEARNING_CHARS = 60;
 const MARKS_IN_FRONT = /^[^\p{L}\p{N}`"'(]+/u;
 
 /**
- * Lists causes that the assistant found, and its decisions. If two sentences begin alike, keeps only one: the
- * sentence in the notes, or else the sentence in an earlier summary.
+ * Lists causes that the assistant found, and its decisions. If two sentences begin alike, keeps only one. The
+ * sentence in the notes has priority over the sentence in an earlier summary.
  */
 export function learnings(before: readonly string[], { digest }: UpdateInput): readonly NoteItem[] {
   const slots = new Map<string, NoteItem>();

@@ -29,8 +29,8 @@ const MIN_TITLE_CHARS = 12;
 const SAYS_LITTLE_CHARS = 30;
 const LOOKED_AT_CHARS = 1_000;
 /**
- * Marks at the start of a line. They are removed, because a title with them would look like a heading or a
- * list item.
+ * Marks at the start of a line. They are removed from a title, because with them the title would look like a
+ * heading or a list item.
  */
 const MARKS_IN_FRONT = /^[^\p{L}\p{N}/`"'(]+/u;
 
@@ -67,8 +67,8 @@ const MAX_QUESTION_CHARS = 220;
 const MAX_ANSWER_CHARS = 400;
 const MAX_CONTEXT_CHARS = 160;
 /**
- * Two messages count as one message if their first letters and digits agree. This is the number of compared
- * characters.
+ * Number of compared characters. If the first letters and digits of two messages agree up to this number,
+ * they count as one message.
  */
 const ALIKE_CHARS = 30;
 const OURS_IN_INTENT = /^- (?:"|\(\d+ lines\)\n|Working directory|For this summary)/;
@@ -134,9 +134,9 @@ function takePlan(list: MessageList, { text, approved }: Plan, longestChars: num
 }
 
 /**
- * Returns the user messages that an earlier summary lists but the notes lack. If the notes contain some of
- * the listed messages, returns only the messages that follow the last of these in the list. Earlier messages
- * may be in the notes in other words, because a model rewords messages.
+ * Returns the user messages that an earlier summary lists and the notes lack. If the notes contain some of
+ * the listed messages, returns only the messages after the last of them. Earlier messages may be in the notes
+ * in other words, because a model rewords messages.
  */
 function messagesBefore({ digest }: UpdateInput, list: MessageList): readonly string[] {
   const messages = listedMessages(digest.earlier);
@@ -175,7 +175,9 @@ const SHORTER_CHARS: readonly number[] = [1_000, BRIEF_CHARS, 160];
  * ellipsis.
  */
 const MIN_SHORTENED_CHARS = 60;
-/** From this length on, a shortened message also shows its end, where people often put their request. */
+/**
+ * Minimum length of a shortened message that also shows its end. People often put their request at the end.
+ */
 const HEAD_AND_TAIL_FROM_CHARS = 500;
 const OURS = /^- (?:\(after interrupting the assistant\) )?(?:["“]|\(\d+ lines\)\n)/;
 const CONTEXT = / \(in reply to: ".*"\)$/;
@@ -209,9 +211,9 @@ interface Shortened {
 }
 
 /**
- * Items in order, each with a key. A repeated message moves to the end, except the first message. If the
- * notes contain a message only in shortened form, the beginning and the end of that form identify the
- * message.
+ * Items in order, each with a key. If a message is repeated, it moves to the end, unless it is the first
+ * message. If the notes contain only a shortened form of a message, the beginning and end of that form
+ * identify the message.
  */
 class MessageList {
   readonly #slots = new Map<string, NoteItem>();
@@ -219,8 +221,8 @@ class MessageList {
   readonly #shortened: Shortened[] = [];
 
   /**
-   * Returns the text of a message in the notes, or undefined if the item does not have the format that this
-   * file writes.
+   * Returns the text of a message in the notes. Returns undefined if the item does not have the format that
+   * this file writes.
    */
   readMessage(item: string): string | undefined {
     if (!OURS.test(item)) return undefined;

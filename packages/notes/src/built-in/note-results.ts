@@ -105,8 +105,8 @@ function proofsOf(exchange: Exchange): Result[] {
 }
 
 /**
- * Returns the answer to the person's question. Returns nothing if the agent changed files or committed,
- * because in that case the changes or the commit are the result.
+ * Returns the answer to the person's question. If the agent changed files or committed, returns nothing,
+ * because the changes or the commit are the result.
  */
 function answerOf(exchange: Exchange, news: UpdateInput): Result[] {
   const { texts, actions, commits } = exchange;
@@ -128,8 +128,8 @@ function withoutOpening(text: string): string {
 }
 
 /**
- * Returns the person's question. Returns undefined if there is no question, or if the notes list files that
- * were changed for the same request.
+ * Returns the person's question, or undefined if there is none. If the notes list files that were changed for
+ * the same request, also returns undefined.
  */
 function askedIn(exchange: Exchange, { digest, before }: UpdateInput): string | undefined {
   const { message } = exchange;

@@ -30,8 +30,8 @@ import { commandText, inCode } from "./note-commands.ts";
 import { behindLabel, labeled, type NoteItem, ownItem, PINNED } from "./note-items.ts";
 
 /**
- * Labels of the lines in "Current State". The next update reads these lines, and keeps each line unless it
- * has a newer text for that line.
+ * Labels of the lines in "Current State". The next update reads these lines. If it has no newer text for a
+ * line, it keeps the line.
  */
 export const LATEST_REQUEST = "Latest request";
 const CARRIES_ON = "Continues this earlier request";
@@ -64,7 +64,9 @@ const CLOSING_SENTENCES = 8;
 const NAMES_NEXT =
   /^(?:next|then|remaining|still)\b|\b(?:next steps?|next up|remaining (?:work|steps?|tasks?|items?)|still (?:to do|needs?|need to|open|missing|pending)|not yet|follow-?up)\b|下一步|接下来|следующ|次に|다음/i;
 
-/** Describes the state after the new entries. Keeps the lines about which the new entries say nothing. */
+/**
+ * Describes the state after the new entries. If the new entries say nothing about a line, keeps that line.
+ */
 export function currentState(news: UpdateInput): readonly NoteItem[] {
   const { digest, before } = news;
   const request = digest.exchanges.findLast(isRequest);
@@ -123,7 +125,7 @@ function inShort(text: string): string {
 }
 
 /**
- * Returns, in brackets, the text that a short message replies to. Finds the text in the new entries or in the
+ * Returns the text that a short message replies to, in brackets. Finds that text in the new entries or in the
  * notes.
  */
 export function replyContext(

@@ -53,7 +53,7 @@ export function worklog(before: readonly string[], { digest }: UpdateInput): rea
   return slots.map((slot) => (typeof slot === "string" ? foreignItem(slot) : lineItem(slot)));
 }
 
-/** Adds a request. A request that the user repeats before any answer gets only one line. */
+/** Adds a request. If the user repeats a request before any answer, the request gets only one line. */
 function ask(slots: (LogLine | string)[], line: LogLine): void {
   const last = slots.at(-1);
   if (typeof last === "object" && last.outcome === NO_ANSWER) {

@@ -21,7 +21,7 @@ const countTokens = ESTIMATORS.claude;
 const template = parseTemplate(NOTES_TEMPLATE);
 const spent = { updates: 0, updateMs: 0, stringifyMs: 0 };
 
-/** Splits a session into parts of about 5,000 tokens, at places without open tool calls. */
+/** Splits a session into parts of about 5,000 tokens. Splits only at places where no tool call is open. */
 function partsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
   const sound = soundCuts(entries);
   const parts: (readonly Entry[])[] = [];

@@ -30,8 +30,8 @@ interface UpdateNotesOptions {
 
 interface SectionRule {
   /**
-   * Share of the total limit that the section gets if not all sections fit. The other sections get the tokens
-   * that this section does not use.
+   * Share of the total limit. The section gets this share if not all sections fit. Tokens that this section
+   * does not use are given to the other sections.
    */
   readonly share: number;
   readonly isReplaced?: boolean;
@@ -61,7 +61,8 @@ const RULES: ReadonlyMap<string, SectionRule> = new Map(
 
 /**
  * Updates the notes from the structure of the new entries, without a model. The same notes and entries always
- * give the same result. The cost depends on the new entries and the notes, never on the earlier conversation.
+ * lead to the same result. The cost depends on the new entries and the notes. It does not depend on the
+ * earlier conversation.
  */
 export function updateNotes(notes: Notes, fresh: readonly Entry[], options: UpdateNotesOptions): Notes {
   const before = stateBefore(notes);
@@ -97,8 +98,8 @@ function stateBefore(notes: Notes): StateBefore {
 }
 
 /**
- * If an earlier summary in the digest was made from these notes, removes it from the digest, because it
- * contains nothing new. Keeps the summary if the notes are empty.
+ * Removes an earlier summary from the digest if the summary was made from these notes, because it contains
+ * nothing new. Keeps the summary if the notes are empty.
  */
 function withoutNotes(digest: SessionDigest, notes: Notes): SessionDigest {
   if (isOnlyTemplate(notes)) return digest;
@@ -154,7 +155,8 @@ function fitNotes(
   const ours = drafts.map(({ share = 0 }, at) => ({ share, tokens: share > 0 ? (sizes[at] ?? 0) : 0 }));
   const others = sum(sizes) - sum(ours.map(({ tokens }) => tokens));
   if (sum(sizes) > limits.totalTokens) {
-    // The user's own sections could take all tokens, so the known sections get at least half of the total.
+    // The known sections get at least half of the total, because the user's own sections could take all
+    // tokens.
     const given = allot(ours, Math.max(limits.totalTokens - others, limits.totalTokens / 2));
     for (const [at, draft] of drafts.entries()) {
       if (draft.share !== undefined && (sizes[at] ?? 0) > (given[at] ?? 0))
@@ -162,7 +164,7 @@ function fitNotes(
     }
   }
   // Returns a new object even if the text is the same as before. The new object tells the caller that there
-  // was new information, even if no section had room for it.
+  // was new information. It is possible that no section had room for it.
   return { ...withBodies(notes, (at) => bodies[at]) };
 }
 

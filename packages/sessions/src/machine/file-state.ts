@@ -11,23 +11,23 @@ import { problemOf, readTextFile } from "./text-file.ts";
 
 export interface FileStateOptions {
   /**
-   * Project folder. Only files inside this folder are restored, except well-known secrets. The user must have
-   * chosen the folder, because a session's own `cwd` can be any folder. `sessionProject` determines the
-   * folder for a session file.
+   * Project folder. Only files inside this folder are restored. Well-known secrets are never restored. The
+   * user must have chosen the folder, because a session's own `cwd` can be any folder. `sessionProject`
+   * determines the folder for a session file.
    */
   readonly folder: string | undefined;
   /** Base of relative paths. Default: the folder itself. */
   readonly cwd?: string | undefined;
   /**
-   * Path of the plan. By default, if `entries` and `places` are given: the path where Claude Code stores the
-   * session's plan.
+   * Path of the plan. If `entries` and `places` are given, the default is the path where Claude Code stores
+   * the session's plan.
    */
   readonly planPath?: string | undefined;
   /** Entries of the session. The newest entries contain the name of its plan. */
   readonly entries?: readonly Entry[] | undefined;
   readonly places?: UserPlaces | undefined;
   /**
-   * JSON file with a list of to-dos, or with an object that has the list under `todos`. By default, the
+   * JSON file with a list of to-dos. The list may also be in the field `todos` of an object. By default, the
    * to-dos come from the conversation.
    */
   readonly todosPath?: string | undefined;
@@ -49,8 +49,8 @@ export function fileState(options: FileStateOptions): HostState {
 }
 
 /**
- * Reads memory files of a folder. Also compares the paths after resolving links, because a session may name
- * the folder by another path than the user does.
+ * Reads memory files of a folder. A session and the user may name the folder by different paths. For this
+ * reason, also compares the paths after resolving links.
  */
 function memoryFilesIn(folder: string): NonNullable<HostState["memoryFiles"]> {
   const read = memoryFilesNow({ cwd: folder, port: memoryFilesPort({ cwd: folder }) });

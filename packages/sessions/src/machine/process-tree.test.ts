@@ -13,8 +13,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /**
- * Source code of a function that test programs contain. It starts a process that is in a separate session and
- * ignores the termination signal.
+ * Source code of a function for test programs. The function starts a process in a separate session. That
+ * process ignores the termination signal.
  */
 const SPAWN_STUBBORN = `
   const spawnStubborn = (file) => require("node:child_process").spawn(
@@ -24,9 +24,7 @@ const SPAWN_STUBBORN = `
   );`;
 const STAY = "setInterval(() => undefined, 1_000);";
 
-/**
- * Starts a command that prints one process id per line, and ends the command once `count` ids have arrived.
- */
+/** Starts a command that prints one process id per line. Ends the command when `count` ids have arrived. */
 async function endAfter(name: string, command: string, count: number): Promise<readonly number[]> {
   const file = join(folder, name);
   const abort = new AbortController();
@@ -48,8 +46,8 @@ async function endAfter(name: string, command: string, count: number): Promise<r
 }
 
 /**
- * Checks whether a process runs. A process that has ended stays listed as a zombie until its parent reads the
- * exit code.
+ * Checks whether a process runs. A process that has ended does not count. It stays listed as a zombie until
+ * its parent reads the exit code.
  */
 function isAlive(pid: number): boolean {
   const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });

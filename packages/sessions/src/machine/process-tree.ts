@@ -10,7 +10,9 @@ const GRACE_MS = 500;
 /** Interval between checks whether all processes have ended. */
 const LOOK_EVERY_MS = 25;
 
-/** A running process. Process ids are reused, so only the id and the start time together identify it. */
+/**
+ * A running process. The id and the start time together identify it, because the system reuses process ids.
+ */
 interface SystemProcess {
   readonly pid: number;
   readonly parent: number;
@@ -19,9 +21,9 @@ interface SystemProcess {
 }
 
 /**
- * Ends a process that leads its own group, and everything it started. Sends a termination signal first and
- * kills after a short grace period. Finds processes outside the group through their parents. Only a daemon,
- * which has also left its parents, keeps running.
+ * Ends a process that leads its own group, and everything it started. First sends a termination signal. After
+ * a short grace period, kills all processes that are left. Finds processes outside the group through their
+ * parents. Only a daemon keeps running, because it has also left its parents.
  */
 export async function endProcessTree(pid: number): Promise<void> {
   if (process.platform === "win32") return endTreeOnWindows(pid);
@@ -57,9 +59,9 @@ function signalAll(group: number, members: readonly SystemProcess[], signal: "SI
 }
 
 /**
- * Checks whether any process is left. A process that has ended accepts signals until its parent reads the
- * exit code, which may never happen in a container. So this function reads the process list if the system has
- * one.
+ * Checks whether any process is left. If the system has a process list, reads the list, because a process
+ * that has ended still accepts signals until its parent reads the exit code. In a container, the parent may
+ * never read it.
  */
 async function isAnyLeft(group: number, members: readonly SystemProcess[]): Promise<boolean> {
   if (!isSignalled(-group, 0) && !members.some(({ pid }) => isSignalled(pid, 0))) return false;
@@ -98,8 +100,8 @@ function descendantsOf(roots: readonly number[], processes: readonly SystemProce
 }
 
 /**
- * Lists all processes that have not ended. The list is empty if the system provides none. Then only the
- * process group is ended.
+ * Lists all processes that have not ended. If the system provides no list, the result is empty. In that case,
+ * only the process group is ended.
  */
 async function listProcesses(): Promise<readonly SystemProcess[]> {
   try {
@@ -110,13 +112,13 @@ async function listProcesses(): Promise<readonly SystemProcess[]> {
 }
 
 /**
- * Lists processes on Linux. Reads synchronously, because a process tree that grows meanwhile would be seen
- * only in part.
+ * Lists processes on Linux. Reads synchronously. Otherwise a process tree could grow during the reading, and
+ * some of its processes would be missing.
  */
 function listOnLinux(): readonly SystemProcess[] {
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
-    // The program name in brackets may contain anything, so fields are counted from the last bracket.
+    // Fields are counted from the last bracket, because the program name in brackets may contain anything.
     const stat = readStat(name);
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const [state, parent, group] = fields;
@@ -147,8 +149,8 @@ async function listByPs(): Promise<readonly SystemProcess[]> {
 }
 
 /**
- * Ends a process tree on Windows at once, because a program without a window does not receive a termination
- * signal on Windows.
+ * Ends a process tree on Windows at once. On Windows, a program without a window does not receive a
+ * termination signal.
  */
 async function endTreeOnWindows(pid: number): Promise<void> {
   await run("taskkill", ["/pid", String(pid), "/T", "/F"], { timeout: 2_000, windowsHide: true }).catch(

@@ -7,8 +7,8 @@ import { isSecretFile } from "./secret-files.ts";
 import { problemOf, readTextFile } from "./text-file.ts";
 
 /**
- * Reads files of one project folder. The paths come from a session file and are not trusted. So this function
- * resolves links and reads only regular files inside the folder, except well-known secrets.
+ * Reads files of one project folder. The paths come from a session file and are not trusted. For this reason,
+ * links are resolved, and only regular files inside the folder are read. Well-known secrets are never read.
  * @param cwd base of relative paths. Default: the folder itself. `cwd` may be any folder, because each file
  * is checked after its path is resolved.
  */
@@ -65,9 +65,9 @@ export interface MemoryFilesPortOptions {
   /** Absolute path of the working directory. No link may lead out of it. */
   readonly cwd: string;
   /**
-   * The user's home folder, in which imports of `~/…` may be read. Off by default: a project's memory file
-   * could name any file of the user, and the content of that file would go to the model. Combine this option
-   * with `mayRead`.
+   * The user's home folder, in which imports of `~/…` may be read. Not set by default. With it, a project's
+   * memory file could name any file of the user, and the model would get the content of that file. Combine
+   * this option with `mayRead`.
    */
   readonly home?: string | undefined;
 }
@@ -81,7 +81,7 @@ export function memoryFilesPort({ cwd, home }: MemoryFilesPortOptions): MemoryFi
   const own = projectFiles(home);
   return {
     home,
-    // The path decides which folder applies: a link in the project must not lead to the user's files.
+    // The path decides which folder applies, because a link in the project must not lead to the user's files.
     read: async (path) =>
       home === undefined || isBelow(cwd, path) || !isBelow(home, path)
         ? project.read(path)
@@ -108,8 +108,7 @@ interface Search {
 }
 
 /**
- * Lists files below a folder. Skips unreadable subfolders. Only the folder itself, if it exists, must be
- * readable.
+ * Lists files below a folder. Skips unreadable subfolders. If the folder itself exists, it must be readable.
  */
 async function listBelow(cwd: string, folder: string): Promise<readonly string[]> {
   if (!isAbsolute(cwd) || !isBelow(cwd, folder)) return [];
@@ -140,8 +139,8 @@ async function lookInto(search: Search, folder: string, depth: number): Promise<
 }
 
 /**
- * Returns the entries of a folder. Sorts them, so that a limit selects the same entries each time. Reads them
- * one by one, because a folder may contain millions.
+ * Returns the entries of a folder. Sorts them, so that a limit always selects the same entries. Reads them
+ * one by one, because a folder may contain millions of entries.
  */
 async function entriesOf(search: Search, folder: string): Promise<readonly Dirent[]> {
   const entries: Dirent[] = [];

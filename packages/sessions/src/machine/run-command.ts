@@ -7,8 +7,8 @@ import { untilAborted } from "@longhaul/core/models";
 import { endProcessTree } from "./process-tree.ts";
 
 /**
- * Bytes kept of stdout and of stderr: far more than any caller reads, and a small part of the machine's
- * memory.
+ * Number of bytes that are kept of stdout, and of stderr. It is far more than any caller reads, but only a
+ * small part of the machine's memory.
  */
 export const KEPT_OUTPUT_BYTES: number = 256 * 1024;
 /**
@@ -21,7 +21,7 @@ const EXIT_WAIT_MS = 500;
 
 /**
  * Runs a user's command in a shell, in a separate process group. Reads all output, so that the command never
- * blocks, but keeps only the first part.
+ * blocks. Keeps only the first part of the output.
  */
 export const runCommand: RunCommand = async (request) => {
   if (request.signal.aborted) return { state: "ended" };
@@ -83,8 +83,8 @@ type Exit = { readonly exitCode: number | null } | { readonly error: unknown };
 function exitOf(child: ChildProcessWithoutNullStreams): Promise<Exit> {
   return new Promise((resolve) => {
     child.once("exit", (exitCode) => resolve({ exitCode }));
-    // This listener is never removed. Without it, a second error, from a signal that could not be sent, would
-    // end this process.
+    // This listener is never removed. A signal that cannot be sent causes a second error. Without a listener,
+    // that error would end this process.
     child.on("error", (error) => resolve({ error }));
   });
 }
@@ -127,7 +127,7 @@ function letGo(
   });
 }
 
-/** Maximum length of a first line that is checked. A line that matters is short JSON with a flag. */
+/** Maximum length of a first line that is checked. A relevant line is short JSON with a flag. */
 const LONGEST_FIRST_LINE = 10_000;
 
 /**
@@ -139,8 +139,8 @@ function unref(pipe: object): void {
 }
 
 /**
- * Resolves when the work is done, or after a time limit. A busy event loop runs timers before it reads
- * pending input, so this function allows one more round of reading after the time limit.
+ * Resolves when the work is done, or after a time limit. After the time limit, allows one more round of
+ * reading, because a busy event loop runs timers before it reads pending input.
  */
 function withTimeout(work: Promise<unknown>, milliseconds: number): Promise<void> {
   return new Promise((resolve) => {

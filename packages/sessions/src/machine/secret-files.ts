@@ -80,7 +80,7 @@ const SECRET_NAMES = new RegExp(
 const SECRET_ENDINGS =
   /.\.(?:pem|key|p8|pk8|p12|pfx|jks|keystore|keytab|kdbx?|ppk|snk|gpg|pgp|ovpn|mobileprovision|kubeconfig|tfstate(?:\..*)?|tfvars(?:\.json)?)$/;
 
-/** Patterns of secret folders, and of secret files that only name and folder together identify. */
+/** Patterns of secret folders, and of files that are secret only in a certain folder. */
 const SECRET_PLACES: readonly RegExp[] = [
   /\/\.ssh\//,
   /\/\.gnupg\//,
@@ -114,8 +114,7 @@ const SECRET_PLACES: readonly RegExp[] = [
 
 /**
  * Splits a path into names for comparison with lists of well-known files. Names are in lower case, because
- * some disks do not distinguish `.GIT` from `.git`. Characters and endings that some disks ignore are
- * removed.
+ * some disks do not distinguish `.GIT` from `.git`. Removes characters and endings that some disks ignore.
  */
 export function pathNames(path: string): readonly string[] {
   return path

@@ -4,8 +4,8 @@ import { field } from "@longhaul/core/internal/messages";
 import { readerOf, withOpenFile } from "../transcript/file-bytes.ts";
 
 /**
- * Maximum file size. The beginning of a larger file, such as a log, is rarely the part that the agent needs.
- * A pointer to the file is more useful.
+ * Maximum file size. A larger file is, for example, a log. The agent rarely needs the beginning of such a
+ * file, so a pointer to the file is more useful.
  */
 const LARGEST_FILE_BYTES = 4 * 1024 * 1024;
 /** Maximum number of bytes to read. It exceeds the longest head that is ever restored. */
@@ -18,8 +18,8 @@ type TextFile =
 type FileProblem = "gone" | "unreadable" | "not-text" | "too-large";
 
 /**
- * Reads the head of a text file. Always terminates: opens only regular files, and reads a limited number of
- * bytes. Never rejects.
+ * Reads the head of a text file. Never rejects. Always terminates, because it opens only regular files and
+ * reads a limited number of bytes.
  */
 export async function readTextFile(path: string): Promise<TextFile> {
   try {
@@ -54,13 +54,13 @@ function readOpened(path: string): Promise<TextFile> {
   return withOpenFile(path, async (handle) => {
     const problem = problemWith(await handle.stat());
     if (problem !== undefined) return { state: "unavailable", reason: problem };
-    // Does not use `readFile`, which never ends if a file grows as fast as it is read.
+    // Does not use `readFile`. If a file grows as fast as it is read, `readFile` never ends.
     const buffer = Buffer.alloc(HEAD_BYTES + 1);
     const length = await readerOf(handle)(buffer, 0);
     const isHead = length > HEAD_BYTES;
     const bytes = buffer.subarray(0, Math.min(length, HEAD_BYTES));
     if (bytes.includes(0)) return { state: "unavailable", reason: "not-text" };
-    // Drops a character that the cut split, instead of replacing it.
+    // If the cut has split a character, drops this character instead of replacing it.
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes, { stream: isHead });
     return { state: "read", text, isHead };
   });

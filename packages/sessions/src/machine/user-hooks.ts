@@ -21,13 +21,16 @@ export interface UserHooks {
 /** Maximum size of a settings file. Nobody types a larger file. */
 const LARGEST_FILE_BYTES = 4 * 1024 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;
-/** Mode bit of a folder in which others can add files, but nobody can replace another user's files. */
+/**
+ * Mode bit of a folder in which others can add files. In such a folder, nobody can replace another user's
+ * files.
+ */
 const STICKY = 0o1000;
 const ROOT_UID = 0;
 
 /**
- * Reads hooks from files in the user's own folders, but only from files that nobody else can have written.
- * Never reads them from a project: hooks are programs, and opening a project must not run them.
+ * Reads hooks from files in the user's own folders. Reads only files that nobody else can have written. Never
+ * reads hooks from a project, because hooks are programs, and opening a project must not run them.
  */
 export async function readUserHooks(places: UserPlaces, options: UserHooksOptions = {}): Promise<UserHooks> {
   const agents: readonly SessionAgent[] = options.claudeCode ? ["longhaul", "claude-code"] : ["longhaul"];
@@ -46,7 +49,7 @@ async function readHooksFile(path: string): Promise<HooksFile> {
   try {
     const { text, stats } = await readSmallFile(path);
     const file = parseJson(text);
-    // Without hooks, neither the permissions nor the syntax of the file matter here.
+    // If the file has no hooks, neither its permissions nor its syntax matter here.
     if (text.includes('"hooks"') && file === undefined) return refused(path, "it is not valid JSON");
     if (field(file, "hooks") === undefined) return {};
     const reason = await distrust(path, stats);
@@ -61,8 +64,8 @@ const refused = (path: string, reason: string): HooksFile => ({
 });
 
 /**
- * Reads the whole file and its permissions from the same handle, so that the checked file is the one that is
- * read.
+ * Reads the whole file and its permissions from the same handle. This ensures that the file that is checked
+ * is the file that is read.
  */
 function readSmallFile(path: string): Promise<{ readonly text: string; readonly stats: Stats }> {
   return withOpenFile(path, async (handle) => {
@@ -73,8 +76,8 @@ function readSmallFile(path: string): Promise<{ readonly text: string; readonly 
 }
 
 /**
- * Returns the reason why somebody else may have written the file, or undefined if there is none. Always
- * returns undefined on Windows, where Node reports no user id.
+ * Returns the reason why somebody else may have written the file. Returns undefined if there is no such
+ * reason. On Windows, always returns undefined, because Node reports no user id there.
  */
 async function distrust(path: string, file: Stats): Promise<string | undefined> {
   const uid = process.getuid?.();

@@ -55,7 +55,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   addsTurns: fc.boolean(),
 });
 
-/** Turns with thinking, parallel calls, and results with their own calls as parents. */
+/** Creates turns with thinking and parallel calls. The parent of each result is its own call. */
 function turns(prefix: string, count: number, context: number): readonly Entry[] {
   const c = new ConversationBuilder(prefix);
   for (let turn = 0; turn < count; turn++) {
@@ -101,8 +101,8 @@ interface Done {
 }
 
 /**
- * Runs a step and checks that the file reads back as the conversation that the step returned. Returns
- * undefined if there was nothing to do.
+ * Runs a step. Checks that reading the file returns the same conversation as the step. Returns undefined if
+ * there was nothing to do.
  */
 async function runStep(path: string, { what, at, keepNewest, asNew }: Step): Promise<Done | undefined> {
   const session = await loadSession(path);

@@ -42,7 +42,7 @@ const sent = (entries: readonly Entry[]): unknown => flatten(entries);
 const clearedIn = (entries: readonly Entry[]): number =>
   JSON.stringify(entries).split(CLEARED_RESULT_TEXT).length - 1;
 
-/** Checks that reading the file, in full and from the end, returns the result of the clearing. */
+/** Reads the file in full and from the end. Checks that both return the result of the clearing. */
 async function expectReadBack(path: string, { entries, tokensAfter }: SessionClearing): Promise<Session> {
   const session = await loadSession(path);
   expect(sent(session.conversation)).toEqual(sent(entries));

@@ -22,9 +22,14 @@ import type { Session } from "../transcript/load.ts";
 import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from "./write-lines.ts";
 
 export interface ClearSessionOptions {
-  /** Clear all but this many of the newest results, regardless of the saving. At least 1. */
+  /**
+   * Number of newest results to keep, at least 1. All other results are cleared, even if that saves little.
+   */
   readonly keepNewest?: number | undefined;
-  /** Without `keepNewest`: clear the oldest results until this many tokens of results are left. */
+  /**
+   * Tokens of results to keep. The oldest results are cleared until no more than this many tokens are left.
+   * Applies only without `keepNewest`.
+   */
   readonly targetTokens?: number | undefined;
   /** Clear only if the clearing saves at least this many tokens. */
   readonly minimumSavingTokens?: number | undefined;
@@ -57,10 +62,10 @@ export function clearSession(session: Session, options: ClearSessionOptions = {}
   const tokenRatio = Math.min(ratio, (contextTokens - overheadTokens) / Math.max(1, estimatedTokens));
   const index = new ResultIndex();
   const tokensOf = (block: ContentBlock): number => measureBlock(block, ESTIMATORS.o200k) * tokenRatio;
-  // If no message has a tool result, skips the indexing of all calls, which takes time in a long session.
+  // Indexing all calls takes time in a long session. If no message has a tool result, it is skipped.
   if (sent.some(hasResult)) for (const [at, entry] of sent.entries()) index.add(entry, at, tokensOf);
   const { keepNewest } = options;
-  // With `keepNewest`, clears in the same way as the engine after an idle hour. Otherwise clears by size.
+  // With `keepNewest`, clears results as the engine does after an idle hour. Without it, clears by size.
   const clearing =
     keepNewest === undefined
       ? chooseBySize(index, options)
@@ -76,8 +81,8 @@ const hasResult = (entry: Entry): boolean =>
   isEntry(entry) && entry.type === "user" && entryBlocks(entry).some(({ type }) => type === "tool_result");
 
 /**
- * Writes the conversation again below a new boundary, with the results cleared, because agents read a session
- * from its last boundary on. Does not change existing lines of the session file.
+ * Writes the conversation with cleared results below a new boundary, because agents read a session from its
+ * last boundary on. Does not change existing lines of the session file.
  */
 export async function writeClearing(
   result: SessionClearing,
@@ -145,14 +150,14 @@ const COMPACT_INSTEAD = "Compacting saves more: `longhaul compact`.";
 const count = (number: number): string => number.toLocaleString("en-US");
 
 /**
- * Kinds of facts that may exist only in results. A clearing keeps all messages, so a later summary finds
- * facts of other kinds in these messages.
+ * Kinds of facts that may exist only in results. A later summary finds facts of all other kinds in the
+ * messages, because a clearing keeps all messages.
  */
 const TOLD_BY_RESULTS: ReadonlySet<FactKind> = new Set<FactKind>(["file", "command", "error"]);
 
 /**
- * Creates the ledger for a clearing, which has its own boundary. It continues the previous ledger, so that
- * the next compaction knows everything that was summarized earlier.
+ * Creates the ledger for a clearing, because a clearing has its own boundary. The ledger continues the
+ * previous ledger, so that the next compaction knows everything that was summarized earlier.
  */
 function clearingLedger(before: readonly Entry[], after: readonly Entry[], keptTokens: number): Ledger {
   const previous = previousLedger(before);

@@ -41,7 +41,7 @@ const newPath = (): string => join(folder, `session-${++files}.jsonl`);
 const VERSIONS = ["2.1.219", "2.1.45", undefined];
 const BINDING_MODEL = "claude-opus-5-5";
 
-/** Turns with thinking, parallel calls, and results with their own calls as parents. */
+/** Adds turns with thinking and parallel calls. The parent of each result is its own call. */
 function turns(c: ConversationBuilder, count: number, name: string, context: number): void {
   for (let turn = 0; turn < count; turn++) {
     c.user(`${name} request ${turn} ${"word ".repeat(20)}`);

@@ -59,7 +59,7 @@ async function sessionWritten(version: string, model = "claude-sonnet-4-5"): Pro
   return path;
 }
 
-/** Messages sent to the model, without ids, which a rewritten line may change. */
+/** Messages sent to the model. They have no ids, because the ids of rewritten lines may change. */
 const sent = (entries: readonly Entry[]): unknown => flatten(entries);
 
 describe.each(VERSIONS)("in-place compaction of a session of version %s", (version) => {

@@ -33,8 +33,8 @@ export interface CompactSessionOptions
   > {
   readonly targetTokens?: number | undefined;
   /**
-   * Summarize this message (a uuid, or an index into the conversation) and everything after it. Keep the
-   * messages before it.
+   * First message to summarize: a uuid, or an index into the conversation. This message and everything after
+   * it are summarized. The messages before it are kept.
    */
   readonly from?: MessageRef | undefined;
   /**
@@ -45,11 +45,11 @@ export interface CompactSessionOptions
   readonly keepRecentTokens?: number | undefined;
   /**
    * True to compact even if the saving is below `SMALLEST_WORTHWHILE_SAVING`. Without `force`, such a
-   * compaction fails with `compaction-ineffective`. Instructions imply `force`.
+   * compaction fails with `compaction-ineffective`. If instructions are given, `force` is implied.
    */
   readonly force?: boolean | undefined;
   /**
-   * Use the session's notes instead of a summary, and keep messages that the notes do not cover. Calls no
+   * Use the session's notes instead of a summary. Messages that the notes do not cover are kept. Calls no
    * model. Cannot be combined with `from`, `upTo` or `keepRecentTokens`. Fails with `notes-not-usable` if the
    * notes are not usable.
    */
@@ -60,14 +60,14 @@ export interface CompactSessionOptions
    */
   readonly restoreFiles?: boolean | undefined;
   /**
-   * The only folder from which files are restored. Default, if `places` is given and the session is in an
-   * agent's store: the project folder that belongs to that location. Otherwise the current folder, unless it
-   * is the home folder or a parent of it. The session's own `cwd` never determines this folder.
+   * The only folder from which files are restored. If `places` is given and the session is in an agent's
+   * store, the default is the project folder for that location. Otherwise the default is the current folder,
+   * unless it is the home folder or a parent of it. The session's own `cwd` never determines this folder.
    */
   readonly project?: string | undefined;
   /**
    * The user's folders: locations of sessions and plans, and the current folder. Without `places`, no store
-   * and no plan is searched, and the current folder is that of the process.
+   * and no plan is searched. In that case, the current folder is that of the process.
    */
   readonly places?: UserPlaces | undefined;
   readonly ports?: CompactionPorts;
@@ -152,8 +152,8 @@ function planOf(session: Session, options: CompactSessionOptions): CompactionPla
 }
 
 /**
- * Converts the id of a line that is no longer in the conversation to the id of the line that replaces it
- * there.
+ * Returns the id of a line in the conversation. If the given line is no longer in the conversation, returns
+ * the id of the line that replaces it.
  */
 function placeIn<T extends MessageRef | undefined>({ conversation, entries }: Session, ref: T): T | string {
   if (typeof ref !== "string") return ref;
@@ -161,14 +161,14 @@ function placeIn<T extends MessageRef | undefined>({ conversation, entries }: Se
 }
 
 /**
- * Returns a session id that is safe for hooks. Hook scripts build paths from the id, and a session file may
- * claim any id.
+ * Returns a session id that is safe for hooks. The id in a session file is not trusted, because hook scripts
+ * build paths from it.
  */
 const idForHooks = ({ id, path }: Session): string => (isSessionId(id) ? id : basename(path, ".jsonl"));
 
 /**
- * Returns the absolute path of the transcript. The agent, and hooks that read the file, may run in another
- * folder.
+ * Returns the absolute path of the transcript. The path is absolute, because the agent and the hooks that
+ * read the file may run in another folder.
  */
 const transcriptPathOf = (session: Session): string => resolve(session.path);
 
@@ -178,8 +178,8 @@ function stateOf(
   { restoreFiles, places, state }: CompactSessionOptions,
 ): HostState | undefined {
   if (restoreFiles === false) return undefined;
-  // The plan is read only for a session in Claude Code's store, because a session from elsewhere could name
-  // the plan of any other session.
+  // The plan is read only for a session in Claude Code's store. A session from elsewhere could name the plan
+  // of any other session.
   const plan = store === "claude-code" ? { entries: session.conversation, places } : {};
   return { ...fileState({ folder, cwd, ...plan }), ...state };
 }
@@ -206,8 +206,8 @@ export async function writeCompaction(
 }
 
 /**
- * Texts for each reason why notes are not usable: the problem, and a remedy besides compacting without the
- * notes.
+ * Texts about notes that are not usable. The key is the reason. The value is the problem, and a remedy other
+ * than compacting without the notes.
  */
 const NOT_USABLE: Readonly<Record<NotesDecline, readonly [why: string, remedy: string]>> = {
   disabled: ["notes are switched off for this session", "Switch them on"],

@@ -16,8 +16,8 @@ import { type SessionHistory, sessionHistory } from "./session-history.ts";
 /** Part of a session that the notes cover. */
 export type NotesCoverage =
   /**
-   * The notes cover everything up to the message `upTo`. `upTo` is undefined if no message is certain to be
-   * covered completely.
+   * The notes cover everything up to the message `upTo`. If no message is certain to be covered completely,
+   * `upTo` is undefined.
    */
   | { readonly state: "known"; readonly upTo: Entry | undefined; readonly fresh: readonly Entry[] }
   /** The notes name a message that the session does not have. */
@@ -48,15 +48,15 @@ export function coverageOf(
 }
 
 /**
- * Returns the newest message of the conversation that the notes cover: the given message, a copy of it, or an
- * earlier message. The given message may be missing from the conversation, because an undo does not rewrite
- * lines that are never sent to the model.
+ * Returns the newest message of the conversation that the notes cover. It is the given message, a copy of it,
+ * or an earlier message. The conversation may lack the given message, because an undo does not rewrite lines
+ * that are never sent to the model.
  */
 export function coveredIn(session: Session, coveredUuid: string): string {
   const { conversation } = session;
   const current = conversation[indexInConversation(conversation, session.entries, coveredUuid)]?.uuid;
-  // An entry that replaces several messages may contain something that is not in the notes, so the given id
-  // is returned.
+  // An entry that replaces several messages may contain something that is not in the notes. In that case, the
+  // given id is returned.
   if (current !== undefined || conversation.some((entry) => replacesMessage(entry, coveredUuid)))
     return current ?? coveredUuid;
   const uuids = new Map<string, string>();
@@ -73,7 +73,7 @@ export function coveredIn(session: Session, coveredUuid: string): string {
   return coveredUuid;
 }
 
-/** Splits entries into steps of about this many tokens, without separating a call from its result. */
+/** Splits entries into steps of about this many tokens. A call and its result are always in the same step. */
 export function splitIntoSteps(entries: readonly Entry[], stepTokens: number): readonly (readonly Entry[])[] {
   const sound = soundCuts(entries);
   const steps: (readonly Entry[])[] = [];
@@ -90,8 +90,8 @@ export function splitIntoSteps(entries: readonly Entry[], stepTokens: number): r
 }
 
 /**
- * Returns the newest message that the notes cover after this step. Entries after the step that only repeat
- * noted entries are covered too: right after a compaction, the context contains nothing else.
+ * Returns the newest message that the notes cover after this step. If the entries after the step only repeat
+ * noted entries, they are covered too. Right after a compaction, the context contains only such entries.
  */
 export function coveredBy(step: readonly Entry[], history: SessionHistory): string | undefined {
   let covered = step.findLast(({ uuid }) => uuid !== undefined)?.uuid;

@@ -158,7 +158,7 @@ describe("something other than a notes file at the path of the notes", () => {
   );
 
   it.skipIf(spawnSync("mkfifo", ["--version"]).status !== 0)(
-    "does not wait for a pipe at the path of the notes",
+    "does not block if the path of the notes is a pipe",
     async () => {
       const { path } = place();
       spawnSync("mkfifo", [path]);

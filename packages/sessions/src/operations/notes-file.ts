@@ -18,9 +18,10 @@ export function notesPath(sessionPath: string): string {
 }
 
 /**
- * Opens notes in a file that only their owner can read. A person and several processes may write to it. So a
- * write is atomic, and succeeds only if the file has not changed since it was read. Links are not followed:
- * somebody who can place a link beside a session must not choose the file that we overwrite.
+ * Opens notes in a file that only their owner can read. A person and several processes may write to the file.
+ * For this reason, a write is atomic, and succeeds only if the file has not changed since it was read. Links
+ * are not followed. Otherwise somebody who can place a link beside a session could choose the file that we
+ * overwrite.
  */
 export function notesFile(path: string): NotesFile {
   return {
@@ -44,7 +45,7 @@ async function replace(path: string, text: string, replacing: string | undefined
   const expected = replacing === undefined ? undefined : Buffer.from(replacing);
   const isAsRead = async (): Promise<boolean> => {
     const found = await find(path);
-    // A rename would ignore the file's permissions, but the owner marked the file as read-only.
+    // The owner marked the file as read-only. A rename would ignore this permission.
     if (found?.isReadOnly) throw systemError("EACCES");
     return isSame(found?.bytes, expected);
   };
@@ -76,8 +77,8 @@ async function takeName(temporary: string, path: string): Promise<boolean> {
 }
 
 /**
- * Compares bytes, because a lone surrogate in our text is written as a replacement character and would never
- * match.
+ * Compares bytes, not texts. A lone surrogate in our text is written as a replacement character, so the texts
+ * would never match.
  */
 function isSame(found: Buffer | undefined, expected: Buffer | undefined): boolean {
   return found === undefined || expected === undefined ? found === expected : found.equals(expected);
@@ -155,8 +156,8 @@ function tooLong(path: string): LonghaulError {
 
 function notesNotWritten(path: string, cause: unknown): LonghaulError {
   if (cause instanceof LonghaulError) return cause;
-  // If the file name exists, the write returns false instead of throwing. So EEXIST can only mean that a file
-  // is at the path of the folder.
+  // EEXIST can only mean that a file is at the path of the folder. If the file name itself exists, the write
+  // returns false instead of throwing.
   const isFolderTaken = field(cause, "code") === "EEXIST";
   const { code, reason } = whyNotWritten(isFolderTaken ? systemError("ENOTDIR") : cause);
   return new LonghaulError(

@@ -26,13 +26,13 @@ import { coveredBy, splitIntoSteps } from "./notes-coverage.ts";
 import type { SessionHistory } from "./session-history.ts";
 
 /**
- * Tokens per step of the built-in writer. An agent that takes notes while it works writes about as often, so
- * both ways produce similar notes.
+ * Tokens per step of the built-in writer. An agent that takes notes while it works takes steps of about the
+ * same size. As a result, both ways produce similar notes.
  */
 const STEP_TOKENS = 5_000;
 /**
- * Tokens per step of a model. Each call pays for the notes again, but a model that reads more text at once
- * notes a smaller part of the text.
+ * Tokens per step of a model. Smaller steps cost more, because each call pays for the notes again. Larger
+ * steps lose more, because a model that reads more text at once notes a smaller part of it.
  */
 const MODEL_STEP_TOKENS = 40_000;
 /** Maximum share of the model's window for one step. */
@@ -42,8 +42,8 @@ const MODEL_STEP_SHARE = 0.4;
 export interface NoteOptions extends SummaryInstructions {
   /**
    * Model that writes the notes in separate calls. Without a model, the built-in writer writes them. If the
-   * model does not answer in time, the built-in writer notes the remaining messages, and `fallback` of the
-   * result says so.
+   * model does not answer in time, the built-in writer notes the remaining messages. In that case, the result
+   * has `fallback`.
    */
   readonly model?: Model | undefined;
   /** True to compute the notes without writing them. */
@@ -79,8 +79,8 @@ export interface NotesTally extends Pick<ExtractionOutcome, "edits" | "refused" 
   readonly usage: ModelUsage | undefined;
   readonly isWritten: boolean;
   /**
-   * False if edits were refused and never corrected, or if a person changed the same section meanwhile. The
-   * run ended at that step, and the remaining messages are not in the notes.
+   * False if edits were refused and never corrected. Also false if a person changed the same section
+   * meanwhile. In both cases, the run ended at that step, and the remaining messages are not in the notes.
    */
   readonly isComplete: boolean;
   /** Set if the model did not answer in time and the built-in writer noted the remaining messages. */
@@ -156,8 +156,8 @@ export class NotesWork {
       this.#begin(steps, at);
       const noted = updateNotes(notes, step, this.#task);
       hasNews ||= noted !== notes;
-      // A template may have no section that can be filled without a model. Then no section contains the new
-      // entries.
+      // A template may have no section that can be filled without a model. In that case, no section contains
+      // the new entries.
       const isTold = !hasNews || changedSections(base, noted) > 0;
       notes = isTold ? this.#upTo(step, noted) : noted;
     }
@@ -187,7 +187,7 @@ export class NotesWork {
       entries: history.entries,
       fresh,
       model,
-      // No result counts as cleared, because the file contains all results in full, and the agent saw them.
+      // No result counts as cleared, because the agent saw all results, and the file contains them in full.
       clearedToolUseIds: new Set<string>(),
     };
     const outcome = await waitWithTimeLimit(

@@ -27,7 +27,8 @@ const newPath = (): string => join(folder, `session-${++files}.jsonl`);
 const TYPED = "Always use spaces in the parser, never tabs.";
 
 /**
- * Writes a session of ten rounds. The user types in the round `during`, and only the queue contains the text.
+ * Writes a session of ten rounds. The user types a text in the round `during`. Only the queue contains this
+ * text.
  */
 async function sessionWith(during: number, version: string): Promise<string> {
   const b = new ConversationBuilder();

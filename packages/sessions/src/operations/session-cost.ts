@@ -29,8 +29,8 @@ interface SessionCostOptions {
 /** State of a session before its next call, as far as it affects the cost. */
 export interface SessionSituation extends Omit<Situation, "alternatives"> {
   /**
-   * True if the session names no model, or the prices of its model are unknown. `model` is the model whose
-   * prices apply.
+   * True if the session names no model, or if the prices of its model are unknown. In both cases,
+   * `model` is another model, whose prices are used.
    */
   readonly arePricesAssumed: boolean;
   readonly turnsSoFar: number;
@@ -67,7 +67,7 @@ export interface CallCost {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cost: number;
-  /** True if no model was called. The figures are then those of an expected call. */
+  /** True if no model was called. In that case, the figures are those of an expected call. */
   readonly isEstimate: boolean;
 }
 

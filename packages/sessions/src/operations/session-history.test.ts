@@ -181,7 +181,8 @@ function orUndefined<T>(work: () => T): T | undefined {
 
 describe("historySegmentsOf", () => {
   /**
-   * Returns the number of lines that are read to split a session with this many compactions into segments.
+   * Splits a session with this many compactions into segments. Returns the number of lines that are read for
+   * this.
    */
   async function countReads(compactions: number, keeps: boolean): Promise<number> {
     const c = new ConversationBuilder();

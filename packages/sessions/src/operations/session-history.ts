@@ -14,15 +14,15 @@ import { indexedLinesBefore, shownLines } from "../transcript/relink.ts";
 
 /** All messages of a session, oldest first, including those that are no longer in its context. */
 export interface SessionHistory {
-  /** Entries, each once, with collapsed spans replaced by their messages. */
+  /** Entries, each once. A collapsed span is replaced by its messages. */
   readonly entries: readonly Entry[];
   /**
    * True for an entry that only repeats earlier ones: a summary, or a kept message that was written again.
    */
   isRepeated(entry: Entry): boolean;
   /**
-   * Index of a message, or of its replacement. For a message on an abandoned branch: where that branch
-   * starts. Undefined if the session does not contain the message.
+   * Index of a message, or of its replacement. For a message on an abandoned branch, the index where that
+   * branch starts. Undefined if the session does not contain the message.
    */
   placeOf(uuid: string): number | undefined;
 }
@@ -61,15 +61,18 @@ type ByUuid = ReadonlyMap<string | undefined, Entry>;
 
 const entriesByUuid = ({ entries }: Session): ByUuid => new Map(entries.map((entry) => [entry.uuid, entry]));
 
-/** Records the position of an entry also for the messages that the entry replaces. */
+/**
+ * Records the position of an entry. If the entry replaces messages, also records the position for these
+ * messages.
+ */
 function notePlaces(entry: Entry, place: number, places: Map<string, number>): void {
   for (const uuid of [entry.uuid, ...standInUuids(entry)])
     if (uuid !== undefined && !places.has(uuid)) places.set(uuid, place);
 }
 
 /**
- * Part of a session between two compactions. A message that a compaction kept is in the part before and in
- * the part after that compaction.
+ * Part of a session between two compactions. A message that a compaction kept is in two parts: before and
+ * after that compaction.
  */
 export interface HistorySegment {
   /** Compaction at the start of this part. Undefined for the first part of the session. */
@@ -82,8 +85,8 @@ export interface HistorySegment {
 }
 
 /**
- * Returns the parts of the session that led to the current conversation, oldest first, as far back as the
- * file is complete.
+ * Returns the parts of the session that led to the current conversation, oldest first. If the file is
+ * incomplete, earlier parts are missing.
  */
 export function historySegmentsOf({ entries, boundaries, conversation }: Session): readonly HistorySegment[] {
   const index = indexEntries(entries);
@@ -102,8 +105,9 @@ export function historySegmentsOf({ entries, boundaries, conversation }: Session
 }
 
 /**
- * Returns the messages that a span replaces, including nested spans, or the entry itself if they are missing.
- * Visits each span once, so that spans that contain each other do not cause endless recursion.
+ * Returns the messages that a span replaces, including those of nested spans. If these messages are missing,
+ * returns the entry itself. Visits each span once. Otherwise spans that contain each other would cause
+ * endless recursion.
  */
 function messagesOf(entry: Entry, byUuid: ByUuid, seen: Set<Entry> = new Set()): readonly Entry[] {
   seen.add(entry);
@@ -113,8 +117,8 @@ function messagesOf(entry: Entry, byUuid: ByUuid, seen: Set<Entry> = new Set()):
 }
 
 /**
- * Checks whether an entry repeats earlier entries. All lines of our compactions name their boundary. Other
- * agents keep messages under their old ids, so those messages are not repeated.
+ * Checks whether an entry repeats earlier entries. Every line of our compactions names its boundary, so such
+ * a line is a repetition. Other agents keep messages under their old ids, so those messages are not repeated.
  */
 function isRepeated(entry: Entry, boundaries: ReadonlySet<string>): boolean {
   if (isCompactBoundary(entry) || isSummaryEntry(entry)) return true;
@@ -122,8 +126,8 @@ function isRepeated(entry: Entry, boundaries: ReadonlySet<string>): boolean {
 }
 
 /**
- * Returns the place of a message. For a message on an abandoned branch, returns the place of its copy, or
- * else the place where the branch starts.
+ * Returns the place of a message. If the message is on an abandoned branch, returns the place of its copy. If
+ * there is no copy, returns the place where the branch starts.
  */
 function placeFrom(
   uuid: string,
@@ -151,7 +155,7 @@ function placeFrom(
 
 /**
  * Returns the id of the line above an entry. A boundary has no parent and names the line above it in
- * `logicalParentUuid`. An abandoned branch contains a boundary if a compaction was undone.
+ * `logicalParentUuid`. If a compaction was undone, its boundary is on an abandoned branch.
  */
 const lineAbove = (entry: Entry | undefined): string | null | undefined =>
   entry !== undefined && isCompactBoundary(entry) ? entry.logicalParentUuid : entry?.parentUuid;

@@ -28,7 +28,7 @@ const KNOWN: Ledger = {
   quotedTokens: 9,
 };
 
-/** Adds work that another agent then compacts, with a summary that omits one of the two files. */
+/** Adds work, and the compaction of this work by another agent. The summary omits one of the two files. */
 function workCompacted(c: ConversationBuilder): void {
   c.user("Never use tabs in this project.");
   c.tool("t1", "Edit", { file_path: "/project/src/tide.ts", old_string: "a", new_string: "b" }, "edited");

@@ -43,8 +43,8 @@ export interface SessionLedger {
   /** True if the current conversation starts at this compaction. */
   readonly isCurrent: boolean;
   /**
-   * True if this compaction led to the current conversation. False on an abandoned branch, and for undone
-   * compactions.
+   * True if this compaction led to the current conversation. False if it was undone or is on an abandoned
+   * branch.
    */
   readonly isInChain: boolean;
 }
@@ -90,8 +90,8 @@ function ledgersOf(stretches: readonly HistorySegment[]): readonly SessionLedger
 }
 
 /**
- * Returns the facts from which the next compaction continues: those of the newest compaction, by any agent,
- * that led to the current conversation. An undo does not count as a compaction. {@link sessionLedgers}
+ * Returns the facts from which the next compaction continues. They come from the newest compaction, by any
+ * agent, that led to the current conversation. An undo does not count as a compaction. {@link sessionLedgers}
  * returns the same facts, but takes longer, because it also locates the facts.
  */
 export function knownFacts(session: Session): PreviousLedger | undefined {
@@ -124,15 +124,15 @@ export function knownFacts(session: Session): PreviousLedger | undefined {
 const LINES_AT_ONCE = 10_000;
 
 /**
- * Reads the lines of a segment into memory, because extracting facts reads each line twice. A longer segment
- * is read from the file line by line.
+ * Reads the lines of a segment into memory, because extracting facts reads each line twice. If a segment is
+ * too long, its lines are read from the file one by one.
  */
 const readAtOnce = (entries: readonly Entry[]): readonly Entry[] =>
   entries.length > LINES_AT_ONCE ? entries : wholeLines(entries);
 
 /**
- * Returns the boundaries that are no effective compactions: those of undos, and those of the steps that were
- * undone.
+ * Returns the boundaries that do not count as compactions. These are the boundaries of undos, and of the
+ * steps that were undone.
  */
 function undoneIn(stretches: readonly HistorySegment[]): ReadonlySet<CompactBoundaryEntry> {
   const newestFirst = stretches.flatMap(({ boundary }) => boundary ?? []).reverse();
@@ -141,8 +141,8 @@ function undoneIn(stretches: readonly HistorySegment[]): ReadonlySet<CompactBoun
     const undo = newestFirst[nth];
     const record = undo && undoRecordOf(undo);
     if (undo === undefined || record === undefined) continue;
-    // If the undone step was not a compaction, it has no boundary. Then only the boundary of the undo itself
-    // is added.
+    // If the undone step was not a compaction, it has no boundary. In that case, only the boundary of the
+    // undo itself is added.
     const last = newestFirst.findIndex(({ uuid }, place) => place > nth && uuid === record.before);
     for (const boundary of newestFirst.slice(nth, Math.max(nth, last) + 1)) undone.add(boundary);
     nth = Math.max(nth, last);
@@ -160,8 +160,8 @@ interface CompactionInFile {
 }
 
 /**
- * Computes the missing ledger of a compaction by the rules for new ledgers: searches the result for facts of
- * the removed entries.
+ * Computes the missing ledger of a compaction. As for a new ledger, searches the result for facts of the
+ * removed entries.
  */
 function computeLedger(compaction: CompactionInFile): Ledger {
   const { boundary } = compaction;
@@ -186,7 +186,8 @@ function computeLedger(compaction: CompactionInFile): Ledger {
 }
 
 /**
- * Computes the same facts as {@link computeLedger}, but without their locations, which takes half the time.
+ * Computes the same facts as {@link computeLedger} in half the time, because it does not compute their
+ * locations.
  */
 function computeFacts(compaction: CompactionInFile): KnownFacts {
   const { facts, earlier } = factSheet(compaction, partsOf(compaction));
@@ -215,8 +216,8 @@ interface Parts {
 }
 
 /**
- * Splits the result of a compaction into its parts. Leaves out new work, which starts with the next request
- * or the agent's next words.
+ * Splits the result of a compaction into its parts. Leaves out new work. New work starts with the next
+ * request or the agent's next words.
  */
 function partsOf({ after, before, boundary }: CompactionInFile): Parts {
   const known = new Set(before.flatMap(({ uuid }) => uuid ?? []));
@@ -240,8 +241,8 @@ function partsOf({ after, before, boundary }: CompactionInFile): Parts {
 }
 
 /**
- * Checks whether an entry is a kept message that was written again: all lines of our compactions name their
- * boundary.
+ * Checks whether an entry is a kept message that was written again. Such an entry names its boundary, as all
+ * lines of our compactions do.
  */
 const isRenewed = (entry: Entry, boundary: CompactBoundaryEntry): boolean =>
   (entry.type === "user" || entry.type === "assistant") &&

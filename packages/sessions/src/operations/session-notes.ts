@@ -77,8 +77,8 @@ export interface BuiltNotes extends ReadNotes, NotesTally {
 
 /**
  * Updates the notes of a session with the messages that the notes do not cover yet. If there are no notes,
- * builds them from the whole session, including messages before compactions. Throws if the notes do not name
- * a message of this session, because then somebody else may have written the notes. With `rebuild`, replaces
+ * builds them from the whole session, including messages before compactions. If the notes do not name a
+ * message of this session, throws, because somebody else may have written the notes. With `rebuild`, replaces
  * the notes instead. With a model, writes the file after each step, so that paid work is not lost. Without a
  * model, writes the file once at the end.
  */
@@ -90,7 +90,8 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
   const fresh = isNew ? entriesToNote(history, 0) : freshFor(opened, history);
   const messages = countMessages(fresh);
   const base = isNew ? restarted(opened) : opened.notes;
-  // Notes that are built from the start cannot be merged with a person's concurrent edits of the old notes.
+  // Notes that are built from the start replace the old notes. If a person edits the old notes meanwhile,
+  // these edits cannot be merged.
   const origin = isEmpty ? opened : { ...opened, notes: base };
   const work = new NotesWork({
     ...options,
@@ -114,9 +115,9 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
 }
 
 /**
- * Updates the notes after a rewind. If they cover abandoned messages, rebuilds them without a model from
- * everything that led to the current conversation. Otherwise a compaction would bring back what the rewind
- * removed. Notes that cover no abandoned message stay unchanged, and so do notes that name no message.
+ * Updates the notes after a rewind. If the notes cover abandoned messages, they are rebuilt without a model
+ * from everything that led to the current conversation. Otherwise a compaction would bring back what the
+ * rewind removed. If the notes cover no abandoned message, or name no message, they stay unchanged.
  */
 export async function undoNotes(session: Session, place: NotesPlace = {}): Promise<void> {
   const covered = (await open(session, place)).notes.coveredUuid ?? "";
@@ -191,8 +192,8 @@ function freshFor(opened: OpenedNotes, history: SessionHistory): readonly Entry[
 const REBUILD = "To replace them with notes of the whole session, run `longhaul notes SESSION --rebuild`.";
 
 /**
- * Creates a token counter that counts as the provider would, with the ratio that `inspect` uses for the
- * conversation.
+ * Creates a token counter that estimates the provider's count. It uses the same ratio as `inspect` uses for
+ * the conversation.
  */
 export function counterFor(
   session: Pick<Session, "conversation" | "clearedToolUseIds">,
@@ -204,8 +205,8 @@ export function counterFor(
 }
 
 /**
- * Derives the template from the notes file, so that nobody has to pass the template each time. Returns the
- * built-in template if the file has no other headings.
+ * Derives the template from the notes file, so that nobody has to pass the template each time. If the file
+ * has no headings other than the built-in ones, returns the built-in template.
  */
 function templateIn(text: string): NotesTemplate {
   const ours = parseTemplate(NOTES_TEMPLATE);

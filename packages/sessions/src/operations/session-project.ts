@@ -24,8 +24,9 @@ export interface SessionProject {
   /** Reason why there is no folder. */
   readonly problem: ProjectProblem | undefined;
   /**
-   * Working directory of hooks and base of relative paths: the session's own working directory if that is
-   * inside `folder`, otherwise `folder`, otherwise the user's current folder.
+   * Working directory of hooks, and base of relative paths. If the session's own working directory is inside
+   * `folder`, it is used. Otherwise `folder` is used. If `folder` is undefined, the user's current folder is
+   * used.
    */
   readonly cwd: string;
   readonly store: SessionAgent | undefined;
@@ -35,7 +36,8 @@ export type ProjectSource = "option" | "store" | "current-folder";
 
 /**
  * Reason why there is no project folder. `too-wide`: the folder would be the home folder or one of its
- * parents. `not-found`, `ambiguous`: no folder or several folders match the session's location in the store.
+ * parents. `not-found`: no folder matches the session's location in the store. `ambiguous`: several folders
+ * match it.
  */
 export type ProjectProblem = "too-wide" | "not-found" | "ambiguous";
 
@@ -43,8 +45,8 @@ export interface SessionProjectOptions {
   /** Existing folder that the user has chosen. It may be the home folder, but not a whole disk. */
   readonly project?: string | undefined;
   /**
-   * Folders of the user. Without `places`, no store is searched, and the current folder is that of the
-   * process.
+   * Folders of the user. Without `places`, no store is searched. In that case, the current folder is that of
+   * the process.
    */
   readonly places?: UserPlaces | undefined;
 }
@@ -78,21 +80,21 @@ export async function sessionProject(
 }
 
 /**
- * Checks for a whole disk, the home folder and its parents: such a folder contains too many files to restore
- * from it without asking.
+ * Checks whether a folder is a whole disk, the home folder or a parent of it. Such a folder contains too many
+ * files to restore from it without asking.
  */
 export async function isTooWide(folder: string, home: string = userHome()): Promise<boolean> {
   const real = await realOrResolved(folder);
   if (real === parse(real).root) return true;
-  // The environment variable of the home folder may be empty or wrong, but the system knows the folder
-  // without it.
+  // Checks both home folders. The environment variable may be empty or wrong, but the system knows the home
+  // folder without it.
   const homes = await Promise.all([home, systemHome()].filter(isAbsolute).map(realOrResolved));
   return homes.some((each) => isWithin(real, each));
 }
 
 /**
- * Returns the user's home folder. Ignores an empty or relative variable, which would make a project folder
- * the home folder.
+ * Returns the user's home folder. Ignores the variable if it is empty or relative. Otherwise a project folder
+ * would become the home folder.
  */
 export function userHome(): string {
   const home = homedir();
@@ -122,8 +124,9 @@ async function requireFolder(project: string): Promise<string> {
 }
 
 /**
- * Returns the claimed folder if it is inside the project folder, otherwise the project folder. Uses the
- * spelling of the project folder, so that links in the claimed path do not matter.
+ * If the claimed folder is inside the project folder, returns the claimed folder. Otherwise returns the
+ * project folder. The result starts with the path of the project folder as it is written, so that links in
+ * the claimed path do not matter.
  */
 async function cwdIn(folder: string, claimed: string | undefined): Promise<string> {
   if (claimed === undefined || !isAbsolute(claimed) || !(await isFolder(claimed))) return folder;
@@ -140,8 +143,8 @@ interface StorePlace {
 const AGENTS: readonly SessionAgent[] = ["claude-code", "longhaul"];
 
 /**
- * Finds the location of a session in a store. Resolves links first: a link in the store is not a session of
- * the store.
+ * Finds the location of a session in a store. Resolves links first, because a link in the store is not a
+ * session of the store.
  */
 async function placeInStore(path: string, places: UserPlaces): Promise<StorePlace | undefined> {
   const real = await realpath(path).catch(() => undefined);
@@ -172,8 +175,8 @@ async function folderOf(place: StorePlace, session: LocatedSession, current: str
 }
 
 /**
- * Finds a folder with this hash among the claimed folders, the current folder and its parents. A matching
- * hash proves that the session belongs to the folder.
+ * Finds a folder with this hash. Searches the claimed folders, the current folder and its parents. If the
+ * hash matches, the session belongs to the folder.
  */
 async function foldersHashedTo(
   name: string,
@@ -202,9 +205,9 @@ interface FolderSearch {
 }
 
 /**
- * Finds existing folders to which Claude Code gives this name: their path, with every character except ASCII
- * letters and digits replaced by `-`. Several folders may have the same name. Returns undefined if the search
- * is too large.
+ * Finds existing folders to which Claude Code gives this name. Such a name is the path, in which every
+ * character except ASCII letters and digits is replaced by `-`. Several folders may have the same name.
+ * Returns undefined if the search is too large.
  */
 async function foldersNamed(name: string, current: string): Promise<readonly string[] | undefined> {
   // Claude Code truncates a long name and adds its own hash. Such a name can only be compared with the names
@@ -228,8 +231,8 @@ function isCutTo(folder: string, name: string): boolean {
 }
 
 /**
- * Searches only folders whose encoded name is the beginning of the remaining part of the searched name.
- * Returns false as soon as a limit is exceeded.
+ * Searches the folders in a folder. `rest` is the part of the name that is not matched yet. Skips folders
+ * whose encoded name is not the beginning of `rest`. Returns false as soon as a limit is exceeded.
  */
 async function searchBelow(search: FolderSearch, folder: string, rest: string): Promise<boolean> {
   if (rest === "" || ++search.folders > MAX_FOLDERS_READ) return rest === "";
@@ -263,8 +266,8 @@ async function namesIn(search: FolderSearch, folder: string): Promise<readonly s
 }
 
 /**
- * Returns likely names in a folder that may be entered but not listed: the name on the path to the current
- * folder, and names that the encoding would not change.
+ * Returns likely names in a folder that may be entered but not listed. One is the name on the path to the
+ * current folder. The others are names that the encoding would not change.
  */
 async function likelyNames(search: FolderSearch, folder: string, rest: string): Promise<readonly string[]> {
   const parts = rest.split("-");

@@ -82,7 +82,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 };
 
 /**
- * Runs an operation. Returns the path of the resulting session, or the same path if there is nothing to do.
+ * Runs an operation. Returns the path of the resulting session. If there is nothing to do, returns the same
+ * path.
  */
 async function runOperation(path: string, name: string, isInPlace: boolean): Promise<string> {
   const out = newPath();

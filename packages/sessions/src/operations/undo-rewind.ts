@@ -39,10 +39,13 @@ export interface SessionUndo {
   readonly session: Session;
   readonly step: Step;
   readonly back: StepBack;
-  /** Resulting conversation: the messages from before the step, then the messages since. */
+  /**
+   * Resulting conversation. It contains the messages from before the step, followed by the messages since the
+   * step.
+   */
   readonly restored: readonly Entry[];
   readonly carried: readonly Entry[];
-  /** Thinking blocks that the model signed for another history and would refuse now. */
+  /** Number of thinking blocks that the model signed for another history. The model would refuse them now. */
   readonly thinkingBlocks: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -50,7 +53,7 @@ export interface SessionUndo {
   readonly tokenRatio: number;
 }
 
-/** Returns the steps that led to the session's current conversation, newest first, including undos. */
+/** Returns the steps that led to the session's current conversation, newest first. Undos are included. */
 export function undoableSteps(session: Session): readonly Step[] {
   return [...stepsOf(indexEntries(session.entries))];
 }
@@ -97,8 +100,8 @@ export async function writeUndo(
   };
   const source = {
     inPlace: () => {
-      // For Claude Code, writes the conversation again. Claude Code continues from the newest message of a
-      // type that it knows, and may not read lines above the last boundary.
+      // For Claude Code, writes the conversation again. Claude Code continues from the newest message whose
+      // type it knows. It may not read lines above the last boundary.
       if (session.version !== undefined) return again();
       const { mark, carried: copies } = continueBefore(back, carried, left, tokensAfter, ports);
       const moved = (back.moved ?? []).map((line) => markMoved(line, mark));
@@ -161,23 +164,23 @@ export interface RewindPoint {
 /** Session as it was before a prompt. Nothing has been written yet. */
 export interface SessionRewind {
   /**
-   * Conversation as it was sent then: boundary, summary, kept messages, attachments, cleared results. `mark`
-   * is not part of it.
+   * Conversation as it was sent before the prompt: boundary, summary, kept messages, attachments, cleared
+   * results. It does not include `mark`.
    */
   readonly conversation: readonly Entry[];
   /** Parent of the mark. Undefined if there was nothing before the prompt. */
   readonly leafUuid: string | undefined;
   /**
    * Mark that returns the session to the state before the prompt. Append the mark to the transcript before
-   * anything else. Then the mark is the last entry of the conversation, and the next entry has the mark as
-   * its parent. The mark is never sent to the model.
+   * anything else. It becomes the last entry of the conversation and the parent of the next entry. The mark
+   * is never sent to the model.
    */
   readonly mark: Entry;
 }
 
 /**
- * Returns the messages of people that led to the current conversation, newest first, including messages
- * before compactions. Excludes messages of a conversation that an earlier rewind abandoned.
+ * Returns the messages of people that led to the current conversation, newest first. Messages before
+ * compactions are included. If an earlier rewind abandoned a conversation, its messages are excluded.
  */
 export async function rewindPoints(path: string): Promise<readonly RewindPoint[]> {
   const { entries } = await loadSession(path);
@@ -190,8 +193,9 @@ export async function rewindPoints(path: string): Promise<readonly RewindPoint[]
 }
 
 /**
- * Returns the conversation exactly as it was before a prompt, and a mark that returns the session to that
- * conversation. The prompt may be any prompt in the file, even in an abandoned conversation.
+ * Returns the conversation exactly as it was before a prompt. Also returns a mark that makes this
+ * conversation the current one again. The prompt may be any prompt in the file, even in an abandoned
+ * conversation.
  */
 export async function rewindSession(
   path: string,
@@ -240,9 +244,9 @@ function promptNotFound(path: string, uuid: string): LonghaulError {
 }
 
 /**
- * Returns all lines that led to the current conversation, newest first, including lines before compactions.
- * Each line has the number of compactions since that line. Each line occurs once, at its first position:
- * copies that a compaction or an undo wrote do not count.
+ * Returns all lines that led to the current conversation, newest first. Lines before compactions are
+ * included. Each pair contains a line and the number of compactions since that line. Each line occurs once,
+ * at its first position. Copies that a compaction or an undo wrote do not count.
  */
 function linesOfPast(index: EntryIndex): readonly (readonly [Entry, number])[] {
   const places = new Set<number>();
@@ -265,14 +269,15 @@ function linesOfPast(index: EntryIndex): readonly (readonly [Entry, number])[] {
 }
 
 /**
- * Returns the position of the original of a copied line. A session made from another one may lack the
- * original. Then the copy counts.
+ * Returns the position of the original of a copied line. If the session lacks the original, returns the
+ * position of the copy. This happens in a session that was made from another one.
  */
 function placeOfOriginal({ entries, positions }: EntryIndex, line: Entry): number | undefined {
   const own = positions.get(line.uuid ?? "");
   for (const id of copiedIds(line)) {
     const place = positions.get(id);
-    // A file may claim anything, so an original must be above its copy and of the same type.
+    // The original must be above its copy and of the same type. This is checked, because a file may claim
+    // anything.
     if (place !== undefined && place < (own ?? 0) && entries[place]?.type === line.type) return place;
   }
   return own;

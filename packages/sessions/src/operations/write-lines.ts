@@ -50,8 +50,8 @@ export async function writeLines(
 }
 
 /**
- * Returns the id for a new session. An agent finds a session by its file name, so a name that is an id
- * becomes the session id.
+ * Returns the id for a new session. If the file name is an id, it becomes the session id, because an agent
+ * finds a session by its file name.
  */
 function sessionIdFor(path: string, ports: CompactionPorts): string {
   const name = basename(path, ".jsonl");

@@ -38,15 +38,15 @@ export class Dictionary {
   }
 
   /**
-   * Returns the encoded list of documents that contain a term, with the count of the term in each, see {@link
-   * eachPosting}.
+   * Returns the documents that contain a term, as an encoded list. The list also has the count of the term in
+   * each document, see {@link eachPosting}.
    */
   list(term: string): Buffer | undefined {
     const record = this.#find(term);
     return record === undefined ? undefined : this.#list(record);
   }
 
-  /** Returns up to `most` terms that contain this text, or that start or end with it. */
+  /** Returns up to `most` terms with this text. `where` is the place of the text in the term. */
   termsWith(text: string, where: PiecePlace, most: number): readonly FoundTerm[] {
     const texts = this.#texts.whole();
     const wanted = textBytes(text);
@@ -144,7 +144,7 @@ interface FoundTerm {
 /** Returns the number of documents that contain a term. */
 export const frequencyIn = (list: Buffer): number => readVarint(list, 0).value;
 
-/** Visits the documents of a list in order, with the term's count in each. */
+/** Visits the documents of a list in order. `count` is the number of times that the document has the term. */
 export function eachPosting(list: Buffer, visit: (document: number, count: number) => void): void {
   const { value: length, end } = readVarint(list, 0);
   let [document, at] = [0, end];
@@ -199,11 +199,12 @@ function decodedText(bytes: Buffer): string {
 }
 
 /**
- * Size of a term in a dictionary on disk: two hashes, then the position, length and checksum of its postings.
+ * Size of a term in a dictionary on disk. It consists of two hashes, and of the position, length and checksum
+ * of its postings.
  */
 const TERM_BYTES = 20;
 const BLOCK_TERMS = 64;
-/** Size of a block's data: its first hash, the start of its terms' texts, and its checksum. */
+/** Size of the data about a block: its first hash, the start of the texts of its terms, its checksum. */
 const BLOCK_ENTRY_BYTES = 12;
 /** Byte that separates two terms among the texts. */
 const TEXT_END = 0;
@@ -217,7 +218,8 @@ export interface DictionaryBytes {
 }
 
 /**
- * Maximum stored count of a term in a document. A higher count says nothing more about the subject of a text.
+ * Maximum stored count of a term in a document. A higher count does not tell more about the subject of a
+ * text.
  */
 const MAX_COUNTED = 255;
 const FIRST_TERMS = 1 << 12;
@@ -370,8 +372,8 @@ export class TermTable {
   }
 
   /**
-   * Sorts the terms by hash. If hash and term fit into one number, sorts those numbers, which is many times
-   * faster.
+   * Sorts the terms by hash. If a hash and a term fit into one number, sorts these numbers, because that is
+   * many times faster.
    */
   #inOrder(): Uint32Array {
     const room = 2 ** 21;
@@ -454,7 +456,8 @@ function writeVarint(bytes: Uint8Array, at: number, value: number): number {
 
 /**
  * Writes each code unit as UTF-8 separately, because a term of two neighboring code units can contain half of
- * a character. A zero, which a name in a session may contain, never becomes the byte that ends a text.
+ * a character. A name in a session may contain a zero. The zero is written as two bytes, because a single
+ * zero byte ends a text.
  */
 function writeUnit(bytes: Uint8Array, at: number, unit: number): number {
   let place = at;

@@ -42,7 +42,7 @@ export function statusOf(
   const cleared = documentsOfCalls(segments, clearedToolUseIds);
   const seen = new Set<number>();
   const isReplacedAt = newerLines(segments, columns);
-  // Starts with the newest, because the last of several lines with the same id counts.
+  // Starts with the newest document. If several lines have the same id, the last line counts.
   for (let at = status.length - 1; at >= 0; at--) {
     const marks = columns.marks[at] as number;
     const key = keyAt(columns.uuids, at);
@@ -80,16 +80,19 @@ function joinedColumns(segments: readonly Segment[]): JoinedColumns {
 }
 
 /**
- * Finds documents that a newer line with the same id replaces. A document is replaced only if the newer line
- * has a document of the same kind in the same block, or a document with the same content. A tool result that
- * the newer line has cleared is not replaced, because only the older line contains it. Call the returned
- * function for each document, newest first.
+ * Finds documents that a newer line with the same id replaces. A document is replaced if the newer line has a
+ * document of the same kind in the same block. It is also replaced if the newer line has a document with the
+ * same content. If the newer line has cleared a tool result, the older result is not replaced, because only
+ * the older line contains it. Call the returned function for each document, newest first.
  */
 function newerLines(
   segments: readonly Segment[],
   { marks, uuids, contents }: JoinedColumns,
 ): (at: number) => boolean {
-  /** Documents so far by the id of their line, for ids that several lines have. */
+  /**
+   * Documents of lines that share their id with another line. The key is the id of the line. The value
+   * describes its documents so far, by kind and block and by content.
+   */
   const documentsById = new Map<number, Set<string>>();
   const once = new Set<number>();
   for (let at = 0; at < marks.length; at++) {
@@ -118,7 +121,7 @@ function documentAt(segments: readonly Segment[], at: number): DocumentRecord {
   return damaged("a missing document");
 }
 
-/** Combines as many bits of two hashes as fit into a number exactly. */
+/** Combines two hashes into one number. Uses as many bits as a number can represent exactly. */
 const keyOf = (hash: number, check: number): number => hash * 2 ** 21 + (check & 0x1fffff);
 const keyAt = (pairs: Uint32Array, at: number): number =>
   keyOf(pairs[at * 2] as number, pairs[at * 2 + 1] as number);
@@ -126,8 +129,8 @@ const NO_UUID = keyOf(0, 0);
 
 /**
  * Matches copies of messages with their originals. A compaction may write kept messages a second time, under
- * new ids. Searches find only the first occurrence of a message. The first occurrence counts as in the
- * context if one of its copies is in the context.
+ * new ids. Searches find only the first occurrence of a message. If a copy is in the context, the first
+ * occurrence counts as in the context too.
  */
 function matchCopies({ marks, contents }: JoinedColumns, status: Buffer): void {
   const isCopy = (at: number): boolean => ((marks[at] as number) & MARKS.copy) !== 0;
@@ -169,8 +172,9 @@ function documentsOfCalls(segments: readonly Segment[], toolUseIds: Iterable<str
 }
 
 /**
- * Checks whether a session only grew: each new line has the previous one as its parent. The status of older
- * documents is then unchanged. Returns the newest uuid, or undefined if the conversation has to be read.
+ * Checks whether a session only grew, which means that each new line has the previous one as its parent. If
+ * so, the status of older documents is unchanged, and the newest uuid is returned. Otherwise returns
+ * undefined, and the conversation has to be read.
  */
 export function plainGrowth(leaf: string | null, added: readonly Entry[]): string | undefined {
   let newest = leaf ?? undefined;
@@ -184,8 +188,8 @@ export function plainGrowth(leaf: string | null, added: readonly Entry[]): strin
 }
 
 /**
- * Returns the status of a document that was added by plain growth: in the context, unless a subagent wrote
- * it.
+ * Returns the status of a document that was added by plain growth. The document is in the context, unless a
+ * subagent wrote it.
  */
 export const statusOfAdded = (marks: number): number =>
   ((marks & MARKS.sidechain) === 0 ? STATUS.inContext : 0) | lasting(marks);
@@ -202,7 +206,10 @@ function isRewriting(entry: Entry): boolean {
   return stringField(entry, "writtenWith") !== undefined;
 }
 
-/** Checks whether the segments already contain one of these ids, or an id occurs twice. */
+/**
+ * Checks whether the segments already contain one of these ids. Also returns true if an id occurs twice among
+ * the added entries.
+ */
 export function hasUuid(segments: readonly Segment[], added: readonly Entry[]): boolean {
   const keys = new Set<number>();
   for (const { uuid } of added) {

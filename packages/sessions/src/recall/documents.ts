@@ -21,7 +21,9 @@ import {
 import type { AttachmentEntry, ContentBlock, Entry } from "@longhaul/core/messages";
 import { sentContent } from "@longhaul/core/request";
 
-/** Kinds of documents. An index stores a kind as its position in this list, so add new kinds at the end. */
+/**
+ * Kinds of documents. Add new kinds at the end, because an index stores a kind as its position in this list.
+ */
 export const DOCUMENT_KINDS = [
   "user",
   "assistant",
@@ -49,8 +51,8 @@ export interface SearchDocument {
 }
 
 /**
- * Returns all searchable parts of an entry, in order. Omits content that was only on the screen: progress,
- * the agent's own copy of a result, titles. Also omits marks without content.
+ * Returns all searchable parts of an entry, in order. Omits marks without content. Also omits content that
+ * was only on the screen, such as progress, titles, and the agent's own copy of a result.
  */
 export function documentsOf(entry: Entry): readonly SearchDocument[] {
   switch (entry.type) {
@@ -107,7 +109,8 @@ function blockDocument(block: ContentBlock, spoken: DocumentKind, nth: number): 
       return {
         kind: "result",
         block: nth,
-        // If a cleared conversation was written again, an earlier line contains the result itself.
+        // A cleared conversation may have been written again. In that case, an earlier line contains the
+        // result itself.
         text: isCleared(block) ? "" : contentText(field(block, "content")),
         toolUseId: stringField(block, "tool_use_id"),
       };

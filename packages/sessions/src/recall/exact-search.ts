@@ -15,7 +15,7 @@ export interface FoundDocuments extends Pick<RecallPage, "hasMore" | "notSearche
 export interface ScanRequest {
   /** Document numbers, in the order of the results. */
   readonly candidates: readonly number[];
-  /** Text that every line with a match contains unchanged in its bytes. Empty if no such text is known. */
+  /** Text that the bytes of every line with a match contain unchanged. Empty if no such text is known. */
   readonly bytes: string;
   readonly find: (texts: readonly string[]) => readonly Found[];
   readonly skip: number;
@@ -24,8 +24,8 @@ export interface ScanRequest {
 }
 
 /**
- * Number of texts that are searched together, because setting a time limit costs more than searching one
- * text.
+ * Number of texts that are searched together. Setting a time limit for each text would cost more than
+ * searching the text.
  */
 const BATCH_DOCUMENTS = 32;
 const FEWEST_DOCUMENTS = 4;
@@ -92,7 +92,10 @@ export function plainBytes(literals: readonly string[]): string {
   return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), "");
 }
 
-/** Creates a function that returns the first match of a text in each of several texts. */
+/**
+ * Creates a function that searches several texts. It returns the first match of the given text in each of
+ * them.
+ */
 export const exactly =
   (text: string) =>
   (texts: readonly string[]): readonly (Match | undefined)[] =>
@@ -106,12 +109,15 @@ export const exactly =
  * not narrow the search.
  */
 const MAX_TERMS = 2_000;
-/** Number of candidates below which reading the documents is faster than searching all terms for a piece. */
+/**
+ * Number of candidates. If there are fewer, reading the documents is faster than searching all terms for a
+ * piece.
+ */
 const FEW_DOCUMENTS = 4_096;
 
 /**
- * Returns documents that may contain all of these texts, newest first, and misses none that do. Returns all
- * documents if the texts contain no words.
+ * Returns documents that may contain all of these texts, newest first. Every document that contains them is
+ * included. If the texts contain no words, returns all documents.
  */
 export function candidates(session: IndexedSession, literals: readonly string[]): readonly number[] {
   const found: number[] = [];
@@ -154,8 +160,8 @@ function candidatesIn(segment: Segment, literals: readonly string[]): Uint32Arra
 }
 
 /**
- * Returns documents with a word that contains the piece. Includes all documents with words of which only the
- * beginning is in the index.
+ * Returns documents with a word that contains the piece. If the index has only the beginning of a word, all
+ * documents with such words are included.
  */
 function documentsWithPiece(segment: Segment, { text, where }: Piece): Uint32Array | undefined {
   const terms = segment.words.termsWith(text, where, MAX_TERMS);

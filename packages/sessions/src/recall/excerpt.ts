@@ -12,9 +12,7 @@ import { termsOf } from "./word-scanner.ts";
 const CHARACTERS_PER_TOKEN = 6;
 const MAX_MATCHES = 200;
 
-/**
- * Returns the position at which the part that fits the budget ends. Prefers whole lines, and always advances.
- */
+/** Returns the end of the part that fits the budget. Prefers whole lines. The end is always after `from`. */
 export function fittingEnd(text: string, from: number, budgetTokens: number, countTokens: CountText): number {
   let length = Math.min(text.length - from, Math.max(1, budgetTokens) * CHARACTERS_PER_TOKEN);
   for (;;) {
@@ -25,7 +23,7 @@ export function fittingEnd(text: string, from: number, budgetTokens: number, cou
   }
 }
 
-/** Returns a nearby end of line if there is one, and never splits a surrogate pair. */
+/** If the end of a line is near, returns its position. Never splits a surrogate pair. */
 function goodEnd(text: string, from: number, to: number): number {
   if (to >= text.length) return text.length;
   const line = text.lastIndexOf("\n", to - 1) + 1;
@@ -78,7 +76,10 @@ function densest(matches: readonly Match[], width: number): number {
  */
 const COLOR = "\\u001b\\[[\\d;]*m";
 
-/** Finds the words of a query in a text: whole words if there are any, otherwise parts of words. */
+/**
+ * Finds the words of a query in a text. If the text contains whole words of the query, returns only these.
+ * Otherwise returns parts of words.
+ */
 export function wordMatches(text: string, words: string): readonly Match[] {
   const terms = termsOf(words).flatMap(({ text: whole, parts }) => [whole, ...parts]);
   const wanted = [...new Set(terms)].sort((a, b) => b.length - a.length);

@@ -12,16 +12,14 @@ import { readNow } from "../transcript/file-bytes.ts";
 import { damaged, type Section } from "./dictionary.ts";
 import { SECTIONS, type SectionName, Segment, type SegmentBytes, type SegmentFacts } from "./segment.ts";
 
-/**
- * Version of the format. Increase it with every change of the format: an index of another version is rebuilt.
- */
+/** Version of the format. Increase it with every format change. An index of another version is rebuilt. */
 const INDEX_VERSION = 2;
 
-/** Mark that ends the file, so that a truncated file is detected immediately. */
+/** Mark that ends the file. If the mark is missing, we know at once that the file is truncated. */
 const END_MARK = Buffer.from("longhaul recall\n");
 /** Size of the end of the file: length and checksum of the directory, then the mark. */
 const END_BYTES = 8 + END_MARK.length;
-/** Bytes of the first read, enough to read the directory of most files together with the end. */
+/** Bytes of the first read. In most files, this read contains the end and the whole directory. */
 const FIRST_READ_BYTES = 16 * 1024;
 
 interface SectionPlace {
@@ -45,7 +43,7 @@ interface SessionMark {
 export interface IndexDirectory {
   readonly version: number;
   readonly session: SessionMark;
-  /** Expected parent of the next line, if the session only grows by messages. */
+  /** If the session only grows by messages, this is the parent of the next line. */
   readonly leaf: string | null;
   readonly segments: readonly SegmentPlace[];
   /** One byte per document of all segments, see `STATUS` in `document-status.ts`. */
@@ -65,7 +63,8 @@ export class IndexFile {
   /** Opens an index file. Returns undefined if no readable file exists. */
   static open(path: string): IndexFile | undefined {
     try {
-      // Others may write to the folder, so this function follows no links and does not wait for a pipe.
+      // Others may write to the folder. For this reason, this function follows no links and does not wait for
+      // a pipe.
       const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       const stat = fstatSync(file);
       if (stat.isFile()) return new IndexFile(file, stat.size);
@@ -122,7 +121,7 @@ function checked(bytes: Buffer, crc: number): Buffer {
   return bytes;
 }
 
-/** Creates a segment in memory, which no file contains, or no file contains yet. */
+/** Creates a segment in memory. The segment is not in a file, or not yet. */
 export function segmentInMemory({ facts, sections }: SegmentBytes): Segment {
   return new Segment(
     facts,
@@ -179,8 +178,8 @@ export function* indexParts({ kept, file, added, status, session, leaf }: IndexT
 }
 
 /**
- * Validates a directory. The checksum proves that we wrote it, but another version may have written other
- * fields.
+ * Validates a directory. The checksum proves only that longhaul wrote it. Another version may have written
+ * other fields.
  */
 function directoryOf(value: unknown): IndexDirectory {
   if (!isRecord(value) || value.version !== INDEX_VERSION) damaged("of another version");
@@ -202,8 +201,8 @@ const SAMPLE_BYTES = 64;
 const SAMPLES = 14;
 
 /**
- * Hashes the two ends of a session and samples between them. Sessions only grow, so this distinguishes one
- * file from another. In addition, hits are compared with their index data.
+ * Hashes the two ends of a session and samples between them. This distinguishes one file from another,
+ * because sessions only grow. In addition, hits are compared with their index data.
  */
 export function fingerprintOf(fd: number, bytes: number): string {
   const sums: number[] = [bytes];

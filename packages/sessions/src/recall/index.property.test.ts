@@ -82,7 +82,7 @@ describe("the recall index of a session", () => {
 
 /**
  * Returns true if an entry contains only messages. The test uses only such entries, because a search skips
- * restated content unless the query asks for it.
+ * restated content by default.
  */
 const isSaid = (entry: Entry): boolean =>
   documentsOf(entry).length > 0 &&

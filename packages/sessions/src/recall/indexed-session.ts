@@ -68,7 +68,9 @@ export class IndexedSession {
     return line;
   }
 
-  /** Reads a document. It must match its index data. Otherwise the index belongs to another file. */
+  /**
+   * Reads a document and compares it with its index data. If they differ, the index belongs to another file.
+   */
   read(number: number): ReadDocument {
     const record = this.record(number);
     const entry = this.entry(record);

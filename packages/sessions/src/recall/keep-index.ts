@@ -1,6 +1,6 @@
 /**
- * We wrote the index ourselves: it needs no dependency, and measured queries take at most 1.7 times as long
- * as native FTS5.
+ * We wrote the index ourselves, because it needs no dependency. In our measurements, queries take at most 1.7
+ * times as long as with native FTS5.
  */
 import { rename } from "node:fs/promises";
 import {
@@ -44,7 +44,10 @@ export interface IndexOptions {
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** True to ignore the stored index, because it does not match the session. */
   readonly mustRebuild?: boolean | undefined;
-  /** Growth in bytes after which the index is written again. Smaller growth is read with each query. */
+  /**
+   * Growth in bytes after which the index is written again. If the growth is smaller, each query reads it
+   * from the session.
+   */
   readonly keepEveryBytes?: number | undefined;
 }
 
@@ -57,13 +60,13 @@ export interface OpenIndex {
 }
 
 /**
- * Minimum growth that is written. Smaller growth is read again with each query, because writing the file
- * would cost more.
+ * Minimum growth that is written. If the growth is smaller, each query reads it again, because writing the
+ * file would cost more.
  */
 const KEPT_GROWTH_BYTES = 256 * 1024;
 /**
- * Minimum ratio of a segment's length to the length of everything after it. A shorter segment is rebuilt
- * together with all newer ones.
+ * Minimum ratio between the length of a segment and the length of everything after it. If a segment is
+ * shorter, it is rebuilt together with all newer segments.
  */
 const SEGMENT_RATIO = 2;
 
@@ -94,7 +97,7 @@ interface KnownIndex extends OpenIndex {
   readonly directory: IndexDirectory;
 }
 
-/** Opens the stored index. Returns undefined if there is none or it belongs to another session. */
+/** Opens the stored index. Returns undefined if there is none, or if it belongs to another session. */
 function knownIndex({ fd, bytes }: OpenSessionFile, indexPath: string): KnownIndex | undefined {
   const file = IndexFile.open(indexPath);
   if (file === undefined) return undefined;
@@ -172,8 +175,8 @@ function callIn(segments: readonly Segment[], toolUseId: string): CallFacts | un
 }
 
 /**
- * Computes the current status. If only messages were added, the known status stays. Otherwise the
- * conversation is read.
+ * Computes the current status. If only messages were added, keeps the known status of older documents.
+ * Otherwise reads the conversation.
  */
 async function statusNow(
   session: OpenSessionFile,
@@ -208,7 +211,7 @@ type CallFacts = Pick<SearchDocument, "tool" | "path">;
 const MAX_POSTINGS = 8_000_000;
 
 /**
- * Start of a plain character that is written by its number in JSON, as some writers do with `=` and `+`.
+ * Start of an escape in JSON. Some writers escape plain characters such as `=` and `+` by their number.
  * Commonly escaped characters, such as quotes and angle brackets, are never searched in the bytes.
  */
 const ODD_ESCAPE = Buffer.from("\\u00");

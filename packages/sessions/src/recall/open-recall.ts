@@ -12,8 +12,8 @@ export interface RecallOptions {
   /** Path of the index. Default: beside the session. Null keeps no index. */
   readonly indexPath?: string | null | undefined;
   /**
-   * Counts the tokens of a text. Default: a quarter of its characters. Loading the tables of a better
-   * estimate takes longer than a first query.
+   * Counts the tokens of a text. Default: a quarter of its characters. A better estimate needs tables, and
+   * loading them takes longer than a first query.
    */
   readonly countTokens?: CountText | undefined;
   /** Reports progress while the session is read for its index. */
@@ -23,7 +23,10 @@ export interface RecallOptions {
 /** Searches content of a session that is no longer in the context. Never writes to the session. */
 export interface Recall {
   search(query: RecallQuery): Promise<RecallPage>;
-  /** Reads everything that belongs to an id, or to the beginning of an id: verbatim, one page at a time. */
+  /**
+   * Reads everything that belongs to an id, verbatim and one page at a time. The beginning of an id is
+   * enough.
+   */
   read(id: string, options?: ReadOptions): Promise<RecallReading>;
 }
 
@@ -32,7 +35,7 @@ export const recallIndexPath = (sessionPath: string): string =>
   `${sessionPath.replace(/\.jsonl$/, "")}.recall`;
 
 /**
- * Opens recall for a session file. Keeps no state between queries: each one reads the current session and
+ * Opens recall for a session file. Keeps no state between queries. Each query reads the current session and
  * updates the index.
  */
 export function openRecall(path: string, options: RecallOptions = {}): Recall {

@@ -9,8 +9,8 @@ const PATTERN_BUDGET_MS = 2_000;
 const TEXT_BUDGET_MS = 250;
 
 /**
- * Maximum length of a pattern. V8 crashes the process when it compiles thousands of nested groups, and no
- * code can catch that.
+ * Maximum length of a pattern. If a pattern has thousands of nested groups, V8 crashes the process when it
+ * compiles the pattern. No code can catch that.
  */
 const LONGEST_PATTERN_CHARS = 5_000;
 
@@ -25,8 +25,8 @@ interface Search {
 }
 
 /**
- * Script that stores the pattern in a variable of the script, because looking up a global of the context
- * takes much longer.
+ * Script that stores the pattern in a variable of the script. Looking up a global of the context would take
+ * much longer.
  */
 const PREPARE = `const search = new RegExp(pattern, flags);
 const job = { texts: [], at: 0, found: [] };
@@ -48,9 +48,9 @@ const SEARCH_ALL = `{
 
 /**
  * Regular expression that cannot hang the program. V8 backtracks, which takes practically unlimited time for
- * some patterns. V8 can interrupt a search like any script, so a script with a time limit searches the texts.
- * A worker thread would need a separate file, and would take longer to start than most searches. A
- * linear-time engine would support fewer patterns than people write.
+ * some patterns. For this reason, a script with a time limit searches the texts, because V8 can interrupt any
+ * script. A worker thread would need a separate file, and would take longer to start than most searches. A
+ * linear-time engine would not support all patterns that people write.
  */
 export class GuardedPattern {
   readonly #script = new Script(SEARCH);
@@ -82,8 +82,8 @@ export class GuardedPattern {
   }
 
   /**
-   * Returns the first match in each text, or "too-slow" if the search took too long. After `slowAtMost` slow
-   * texts, the result for every further text is "too-slow".
+   * Returns the first match in each text. If the search of a text took too long, its result is "too-slow".
+   * After `slowAtMost` slow texts, the result for every further text is "too-slow".
    */
   findIn(texts: readonly string[], slowAtMost: number = Number.POSITIVE_INFINITY): readonly Found[] {
     const found: Found[] = [];
@@ -104,7 +104,9 @@ export class GuardedPattern {
     return found;
   }
 
-  /** Returns the first matches in one text, up to the limit, or "too-slow" if the search took too long. */
+  /**
+   * Returns the first matches in one text, up to the limit. If the search took too long, returns "too-slow".
+   */
   allIn(text: string, limit: number): readonly Match[] | "too-slow" {
     this.#search.texts = [text];
     this.#context.limit = limit;
@@ -140,8 +142,8 @@ function matchOf(found: string | undefined): Match | undefined {
 const isPlain = (character: string): boolean => !/[\\^$.*+?()[\]{}|/]/.test(character);
 
 /**
- * Returns texts that every match of a pattern contains, as far as that is easy to see: outside groups and
- * classes, and not repeated. Returns none if the pattern has alternatives at the top level.
+ * Returns texts that every match of a pattern contains. Finds only texts that are outside groups and classes
+ * and are not repeated. If the pattern has alternatives at the top level, returns none.
  */
 export function literalsIn(pattern: string): readonly string[] {
   const literals: string[] = [];

@@ -55,7 +55,7 @@ export interface RecallHit {
 export interface RecallPage {
   readonly hits: readonly RecallHit[];
   readonly page: number;
-  /** Total number of hits. Undefined if counting them would require reading the whole session. */
+  /** Total number of hits. Undefined if the whole session would have to be read to count them. */
   readonly total: number | undefined;
   readonly hasMore: boolean;
   /** Documents that were not searched because the pattern was too slow. */
@@ -71,6 +71,6 @@ export interface RecallReading {
   readonly hasMore: boolean;
   /** Estimated tokens of all pages together. */
   readonly tokens: number;
-  /** Ids that start with the given text, if there are several such ids. In that case no entry is read. */
+  /** All ids that start with the given text, if there are several. In that case, no entry is read. */
   readonly candidates: readonly string[];
 }

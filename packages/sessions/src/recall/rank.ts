@@ -5,13 +5,14 @@ import type { Segment } from "./segment.ts";
 import { isIdeograph, type QueryTerm, termsOf } from "./word-scanner.ts";
 
 /**
- * Common BM25 parameters: how quickly repeated words stop counting, and how much long texts are penalized.
+ * Common BM25 parameters. The first decides how quickly repeated words stop counting. The second decides how
+ * much long texts are penalized.
  */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
 /** Weight of a part of an identifier, which is only a hint. */
 const PART_WEIGHT = 0.4;
-/** Weight of terms that contain the query word, used if no term equals the query word. */
+/** Weight of terms that contain the query word. Such terms count only if no term equals the query word. */
 const PIECE_WEIGHT = 0.5;
 const SHORTEST_PIECE = 3;
 const MAX_PIECES = 64;
@@ -19,11 +20,13 @@ const MAX_PIECES = 64;
 const SPOKEN_WEIGHT = 1.5;
 /** Weight of a person's message, which matters most. */
 const PERSON_WEIGHT = 2;
-/** Maximum number of terms. A query is one line. If somebody pastes a page, its beginning counts. */
+/**
+ * Maximum number of terms. A query is usually one line. If somebody pastes a page, only its beginning counts.
+ */
 const MAX_TERMS = 48;
 /**
- * Minimum share of the query's words that a hit must contain. It applies to three or more words, unless no
- * document reaches this share.
+ * Minimum share of the query's words that a hit must contain. It applies only to queries of three or more
+ * words. If no document reaches this share, it does not apply.
  */
 const MIN_SHARE = 0.4;
 
@@ -124,8 +127,8 @@ class Scores {
 }
 
 /**
- * Checks whether a text is too short for a search. A single letter occurs in very many words, but an
- * ideograph is a word.
+ * Checks whether a text is too short for a search. A single letter is too short, because it occurs in very
+ * many words. A single ideograph is not, because it is a word.
  */
 const isTooShort = (text: string): boolean =>
   text.length < SHORTEST_PIECE && !isIdeograph(text.charCodeAt(0));
@@ -144,7 +147,7 @@ const SORTED_AT_ONCE = 256;
 const byScore = (a: { readonly score: number }, b: { readonly score: number }): number => b.score - a.score;
 
 /**
- * Returns the best documents. Keeps only the best while it iterates, because common words match nearly
+ * Returns the best documents. Drops other documents during the search, because common words match nearly
  * everything.
  */
 function best(

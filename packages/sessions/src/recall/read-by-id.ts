@@ -13,17 +13,14 @@ export interface ReadOptions {
 }
 
 const MAX_CANDIDATES = 20;
-/**
- * Minimum share of a page for the beginning of a text. If less of the page is left, the text starts on the
- * next page.
- */
+/** Minimum share of a page. If less of the page is left, the next text starts on the next page. */
 const MIN_SHARE = 1 / 8;
 /** Minimum length of the beginning of an id. A shorter beginning matches too many ids. */
 const SHORTEST_BEGINNING = 4;
 
 /**
- * Reads everything that belongs to an id: verbatim, one page at a time. For the uuid of an entry, reads the
- * entry. For the id of a call, reads the call and its result. For the id of a fact, reads the entries in
+ * Reads everything that belongs to an id, verbatim and one page at a time. For the uuid of an entry, reads
+ * the entry. For the id of a call, reads the call and its result. For the id of a fact, reads the entries in
  * which the fact was found. The beginning of an id is enough.
  */
 export function readById(
@@ -44,7 +41,7 @@ export function readById(
   return { ...pageOf(session, documents, { page, budgetTokens }, countTokens), tokens, candidates: [] };
 }
 
-/** Returns the id if it exists, otherwise all ids that start with it. */
+/** Returns the id if it exists. Otherwise returns all ids that start with it. */
 function idsFor(session: IndexedSession, id: string): readonly string[] {
   const names = (["entry", "toolUse", "fact", "copied"] as const).map((kind) => nameOf(kind, id));
   const exact = names.find((name) => session.withId(name).length > 0);
@@ -74,8 +71,8 @@ function documentsOfName(session: IndexedSession, name: string): readonly number
 }
 
 /**
- * Returns the documents of an entry. A session made from another one may lack the line itself. Then the copy
- * of that line is returned.
+ * Returns the documents of an entry. If the line of the entry is missing, returns the documents of its copy.
+ * A line can be missing in a session that was made from another one.
  */
 function documentsOfEntry(session: IndexedSession, uuid: string): readonly number[] {
   const own = session.withId(nameOf("entry", uuid));
@@ -83,8 +80,8 @@ function documentsOfEntry(session: IndexedSession, uuid: string): readonly numbe
 }
 
 /**
- * If several lines are copies of the same entry, returns the documents of only one of these lines: a copy in
- * the context if there is any, otherwise the first copy.
+ * Returns the documents of only one line if several lines are copies of the same entry. Prefers a copy in the
+ * context. If there is none, uses the first copy.
  */
 function copiesOf(session: IndexedSession, documents: readonly number[]): readonly number[] {
   const chosen = documents.find((number) => session.isInContext(number)) ?? documents[0];

@@ -90,8 +90,8 @@ function emptyQuery(): LonghaulError {
 }
 
 /**
- * Builds the scan for a query. If an exact text and a pattern are given, both must match, and the exact text
- * determines the position of the match.
+ * Builds the scan for a query. If an exact text and a pattern are given, both must match. In that case, the
+ * exact text determines the position of the match.
  */
 function scanOf(
   session: IndexedSession,
@@ -165,7 +165,7 @@ function documentsNamed(
   if (name === "") return undefined;
   const found = new Set<number>();
   for (const [nth, segment] of session.segments.entries()) {
-    // A tool matches by its full name, a file by any part of its path.
+    // A tool matches only by its full name. A file matches by any part of its path.
     for (const document of segment.names.documents(nameOf(kind, name)))
       found.add(session.baseOf(nth) + document);
     if (kind === "tool") continue;

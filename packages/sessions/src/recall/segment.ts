@@ -126,8 +126,8 @@ export const NAMES = {
 } as const;
 
 /**
- * Maximum number of terms in a text. A text of one megabyte has fewer terms. A text with more terms is data,
- * and its index would be larger than the text.
+ * Maximum number of terms in a text. Normal text has fewer terms, even if it is one megabyte long. A text
+ * with more terms is data, and its index would be larger than the text.
  */
 const MAX_TERMS = 50_000;
 
@@ -138,13 +138,13 @@ const LONGEST_NAME = 500;
 export const nameOf = (kind: keyof typeof NAMES, text: string): string =>
   NAMES[kind] + (kind === "path" ? text.slice(-LONGEST_NAME) : text.slice(0, LONGEST_NAME));
 
-/** Name under which the index lists documents with a word of which only the beginning is indexed. */
+/** Name in the index for documents with very long words. Only the beginning of such a word is indexed. */
 export const LONG_WORDS: string = `${NAMES.mark}long`;
-/** Name under which the index lists documents with too many words to index. Every exact search reads them. */
+/** Name in the index for documents with too many words to index. Every exact search reads these documents. */
 export const UNKNOWN_WORDS: string = `${NAMES.mark}unknown`;
 /**
- * Name under which the index lists documents whose line escapes plain letters in an unusual way. The bytes of
- * such a line cannot be searched.
+ * Name in the index for documents whose line escapes plain letters in an unusual way. The bytes of such a
+ * line cannot be searched.
  */
 export const ODD_ESCAPES: string = `${NAMES.mark}odd`;
 
@@ -160,7 +160,9 @@ export interface DocumentPlace extends DocumentLine {
   readonly copiedIds: readonly string[];
 }
 
-/** Properties that are needed for all documents at once, as flags in one byte per document. */
+/**
+ * Properties that are needed for all documents at once. They are stored as flags, in one byte per document.
+ */
 export const MARKS = {
   retold: 1,
   copy: 2,
@@ -202,8 +204,8 @@ export class SegmentWriter implements TermSink {
   readonly #words = new TermTable();
   readonly #names = new TermTable();
   /**
-   * Terms of ids. They are separate from the names, because there are many ids, and nobody searches for the
-   * middle of an id.
+   * Terms of ids. They are stored separately from the names, because there are many ids. Nobody searches for
+   * the middle of an id.
    */
   readonly #ids = new TermTable();
   readonly #scanner = new WordScanner(this);
@@ -354,7 +356,7 @@ function marksOf({ kind }: SearchDocument, { flags }: DocumentPlace, isFirst: bo
 
 const numberBytes = (numbers: readonly number[]): Buffer => Buffer.from(Uint32Array.from(numbers).buffer);
 
-/** Returns the hashes of an id, or zeros, which no id has, for a missing id. */
+/** Returns the hashes of an id. If the id is missing, returns zeros, because no id has these hashes. */
 export const uuidHashes = (uuid: string | undefined): { readonly hash: number; readonly check: number } =>
   uuid === undefined ? { hash: 0, check: 0 } : termHashes(uuid);
 

@@ -17,8 +17,8 @@ export interface RecallToolOptions extends RecallOptions {
 export interface RecallTool {
   readonly definition: RecallToolDefinition;
   /**
-   * Answers a call. Never rejects because of the model's input. The answer to invalid input explains the
-   * correct usage.
+   * Answers a call. Never rejects because of the model's input. If the input is invalid, the answer explains
+   * the correct usage.
    */
   call(input: unknown, options?: { readonly signal?: AbortSignal | undefined }): Promise<string>;
 }
@@ -126,7 +126,7 @@ async function searchText(
   return parts.join("\n\n");
 }
 
-/** Tells the model how to request the next page, without repeating the model's long inputs. */
+/** Tells the model how to request the next page. Does not repeat long inputs of the model. */
 function next(asked: object, page: number): string {
   const call = JSON.stringify({ ...asked, page: page + 1 });
   return `call ${RECALL_TOOL_NAME} with ${call.length > LONGEST_CALL ? `the same input and "page": ${page + 1}` : call}.`;

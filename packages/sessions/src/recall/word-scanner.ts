@@ -1,14 +1,15 @@
 /**
- * Maximum indexed length of a term. A longer term is data, such as base64. Nobody searches for all of it, so
- * only its beginning is indexed.
+ * Maximum indexed length of a term. A longer term is data, such as base64. Only its beginning is indexed,
+ * because nobody searches for all of it.
  */
 export const LONGEST_TERM = 64;
 /** Maximum number of parts of an identifier. Anything with more is data. */
 const MAX_PARTS = 12;
 
 /**
- * Receiver of every term of a text. `units` from `from` to `to` are the term's characters in lower case,
- * valid only during the call. A part arrives after its whole term.
+ * Receiver of every term of a text. The characters of the term, in lower case, are in `units`, between the
+ * positions `from` and `to`. They are valid only during the call. The parts of a term arrive after the whole
+ * term.
  */
 export interface TermSink {
   term(hash: number, check: number, units: Uint16Array, from: number, to: number): void;
@@ -22,8 +23,8 @@ const SMALL = 1;
 const CAPITAL = 2;
 const UNDERSCORE = 3;
 /**
- * Class of characters in scripts without spaces between words: every two neighboring characters form a term.
- * The two halves of an emoji form a term too.
+ * Class of characters in scripts that have no spaces between words. Every two neighboring characters form a
+ * term. The two halves of an emoji form a term too.
  */
 const IDEOGRAPH = 4;
 
@@ -31,7 +32,7 @@ const UNDERSCORE_CODE = 0x5f;
 const ESCAPE_CODE = 0x1b;
 const BRACKET_CODE = 0x5b;
 
-/** Skips a color code. It directly precedes a word and would become part of it: `ESC[31mError`. */
+/** Skips a color code. In `ESC[31mError`, the code directly precedes a word and would become part of it. */
 function afterEscape(units: Uint16Array, at: number, end: number): number {
   if (units[at + 1] !== BRACKET_CODE) return at + 1;
   let next = at + 2;
@@ -57,7 +58,7 @@ const isWordLetter = (code: number): boolean =>
 
 /**
  * Checks whether this character can be part of a term. If a query starts or ends with such a character, its
- * first or last term may be only a part of a longer term in the text.
+ * first or last term may be incomplete. The text may contain a longer term there.
  */
 const isWordUnit = (code: number): boolean =>
   (code < 128 ? ASCII_CLASSES[code] : classOf(code)) !== SEPARATOR;
@@ -66,8 +67,8 @@ const isWordUnit = (code: number): boolean =>
 export const isIdeograph = (code: number): boolean => code >= 128 && classOf(code) === IDEOGRAPH;
 
 /**
- * Returns the class of a character. Uses ranges instead of Unicode tables: index and query only have to
- * agree, and both use this function.
+ * Returns the class of a character. Uses ranges instead of Unicode tables. This is sufficient, because index
+ * and query both use this function and only have to agree.
  */
 function classOf(code: number): number {
   if (code < 0xaa) return SEPARATOR;
@@ -79,8 +80,8 @@ function classOf(code: number): number {
   if (code >= 0xe000 && code <= 0xf8ff) return SEPARATOR;
   if (code >= 0xfe10 && code <= 0xfe6f) return SEPARATOR;
   if (code >= 0xff00) return isFullWidthSign(code) ? SEPARATOR : IDEOGRAPH;
-  // The range of `SMALL` contains scripts with spaces between words. Hangul, above this range, is searched in
-  // pairs, like ideographs.
+  // The range of `SMALL` contains scripts with spaces between words. Hangul is above this range. It is
+  // searched in pairs, like ideographs.
   return code >= 0xa4d0 && code < 0xac00 ? SMALL : IDEOGRAPH;
 }
 
@@ -89,7 +90,7 @@ const isLatinSign = (code: number): boolean => code < 0xc0 && code !== 0xaa && c
 const isFullWidthSign = (code: number): boolean =>
   code <= 0xff0f || (code >= 0xff1a && code <= 0xff20) || (code >= 0xff5b && code <= 0xff65) || code > 0xffdc;
 
-/** Converts each character separately, so that a part of a text has the same terms as the whole. */
+/** Converts each character separately. As a result, a part of a text has the same terms as the whole text. */
 function smallLetter(code: number): number {
   const small = String.fromCharCode(code).toLowerCase();
   return small.length === 1 ? small.charCodeAt(0) : code;
@@ -127,9 +128,10 @@ export function termHashes(term: string): { readonly hash: number; readonly chec
 }
 
 /**
- * Splitter of text into terms: words in lower case, and both the whole and the parts of `getUserName`,
- * `get_user_name` and `HTTPServer`. In scripts without spaces, every pair of neighbors is a term. It is
- * optimized for speed, because splitting the text is most of the cost of an index.
+ * Splits text into terms, which are words in lower case. For names such as `getUserName`, `get_user_name` and
+ * `HTTPServer`, both the whole name and its parts are terms. In scripts without spaces, every pair of
+ * neighbors is a term. The class is optimized for speed, because splitting the text is most of the cost of an
+ * index.
  */
 export class WordScanner {
   readonly #sink: TermSink;
@@ -189,8 +191,8 @@ export class WordScanner {
   }
 
   /**
-   * Reports the parts of a term. Reads the text again, in which capitals are still visible. Reports nothing
-   * if the only part is the whole term.
+   * Reports the parts of a term. Reads the original text, because only there capitals are visible. If the
+   * only part is the whole term, reports nothing.
    */
   #parts(text: Uint16Array, start: number, length: number): void {
     let count = 0;
@@ -201,7 +203,7 @@ export class WordScanner {
       const kind = (code < 128 ? ASCII_CLASSES[code] : SMALL) as number;
       let to = -1;
       if (kind === UNDERSCORE || (kind === CAPITAL && before === SMALL)) to = at;
-      // The last of several capitals starts the next part: `HTTPServer`.
+      // If several capitals precede a small letter, the last capital starts the next part: `HTTPServer`.
       else if (kind === SMALL && before === CAPITAL && at - from > 1) to = at - 1;
       before = kind;
       if (to < 0) continue;
@@ -272,14 +274,14 @@ export interface Piece {
 }
 
 /**
- * Pattern of a color code without its invisible first character, and the text attached to it. `[31mError` may
- * be indexed as `error`, or unchanged.
+ * Pattern of a color code without its invisible first character, and of the text attached to the code. The
+ * index may contain the word of `[31mError` as `error`, or unchanged.
  */
 const REST_OF_COLOR = /^\[(?:[\d;?]+[A-Za-z]|[mK])\S*/;
 
 /**
- * Returns terms that the index must have for a document that contains the text: whole words, and pieces of
- * words at both ends.
+ * Returns terms that every document with this text must have in the index. These are whole words, and pieces
+ * of words at both ends of the text.
  */
 export function neededTerms(text: string): {
   readonly whole: readonly string[];

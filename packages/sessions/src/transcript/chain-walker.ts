@@ -8,18 +8,21 @@ import {
   previousOnMainThread,
 } from "./entry-index.ts";
 
-/** Result of a walk if the part of the file that was read is too short for an answer. */
+/** Result of a walk that needs more of the file. The part that was read is too short for an answer. */
 export interface MoreNeeded {
   readonly needs: "boundary" | "whole-file" | { readonly uuid: string };
 }
 
 interface Chain {
-  /** Positions from the leaf back to the boundary or root. The caller may change the list. */
+  /**
+   * Positions of the lines, starting at the leaf and ending at the boundary or root. The caller may change
+   * the list.
+   */
   readonly newestFirst: Int32Array;
   /** Entries whose parent is missing. They count as following the line above them. */
   readonly bridged: readonly number[];
   /**
-   * Kept lines, if the boundary lists them. Then no other line above the boundary is part of the
+   * Kept lines, if the boundary lists them. In that case, no other line above the boundary is part of the
    * conversation.
    */
   readonly listed?: ReadonlySet<number> | undefined;
@@ -41,9 +44,9 @@ interface Splice {
 }
 
 /**
- * Walker from a leaf up to the boundary or root. A compaction that keeps messages leaves them in place, with
- * their old parents. A plain walk would jump over the boundary into all the old history. This walk visits the
- * kept messages, then their anchor, and ends at the boundary.
+ * Walks from a leaf up to the boundary or root. If a compaction keeps messages, they stay in place and keep
+ * their old parents. A plain walk would follow these parents past the boundary into all the old history. This
+ * walk visits the kept messages and their anchor, and ends at the boundary.
  */
 export class ChainWalker {
   readonly #index: EntryIndex;
@@ -61,8 +64,8 @@ export class ChainWalker {
   }
 
   /**
-   * @param asOf file position of the next line to write. Compactions above it have happened. If the leaf is a
-   * summary with kept messages, the walk starts at the newest kept message.
+   * If the leaf is a summary with kept messages, the walk starts at the newest kept message.
+   * @param asOf file position of the next line to write. Compactions above this position have happened.
    */
   walkFrom(leaf: number, asOf: number = this.#index.entries.length): Chain | MoreNeeded {
     // An interrupted walk may have left unfinished lookups of kept messages.
@@ -96,8 +99,8 @@ export class ChainWalker {
       }
       const above = this.#boundaryMissingAbove(parent);
       if (above !== undefined) return { needs: { uuid: above } };
-      // The kept messages end exactly at the tail that the boundary names, even if the tail is a summary that
-      // other kept messages follow.
+      // The boundary names the last kept message. The kept messages end exactly there, even if that message
+      // is a summary that other kept messages follow.
       const isNamed = until !== undefined && link === start;
       const splice = this.#spliceBetween(parent, link.child, isNamed);
       if (splice !== undefined) {
@@ -114,8 +117,8 @@ export class ChainWalker {
   }
 
   /**
-   * Returns the kept messages that are between an entry and its parent in the agent's context, but not on
-   * disk.
+   * Returns kept messages that belong between an entry and its parent. They are there in the agent's context,
+   * but not on disk.
    */
   #spliceBetween(parent: number, child: number, isNamed: boolean): Splice | MoreNeeded | undefined {
     for (let nth = this.#preservingBefore(child) - 1; nth >= 0; nth--) {
@@ -127,9 +130,9 @@ export class ChainWalker {
       const from = kept.indexOf(parent);
       if (from < 0) continue;
       const anchor = this.#anchorOf(boundary);
-      // If the oldest messages were kept, the summary comes after them, and the children of the last kept
-      // message come after the summary. This does not apply if a later boundary names that message as the
-      // last message that it kept.
+      // If the oldest messages were kept, the order is: kept messages, summary, children of the last kept
+      // message. This order does not apply if a later boundary names that message as the last message that it
+      // kept.
       const isBelowSummary = from === 0 && anchor === boundary && !isNamed;
       return { kept: isBelowSummary ? [...this.#summaryOf(boundary), ...kept] : kept.slice(from), anchor };
     }
@@ -154,13 +157,13 @@ export class ChainWalker {
   }
 
   /**
-   * Returns the kept messages, or undefined if they are not in the file, as in a fork. Then only the summary
-   * remains.
+   * Returns the kept messages. If they are not in the file, returns undefined, and only the summary remains.
+   * This happens in a fork.
    */
   #keptBy(boundary: number): readonly number[] | MoreNeeded | undefined {
     if (this.#kept.has(boundary)) return this.#kept.get(boundary);
-    // Until the kept messages are known, the boundary counts as a boundary without kept messages, so that
-    // circular links cannot cause endless recursion.
+    // Until the kept messages are known, this boundary counts as a boundary without kept messages. Otherwise
+    // circular links could cause endless recursion.
     this.#kept.set(boundary, undefined);
     const kept = this.#listedBy(boundary) ?? this.#walkSegment(boundary);
     if (kept === undefined || !isMoreNeeded(kept)) this.#kept.set(boundary, kept);
@@ -168,8 +171,9 @@ export class ChainWalker {
   }
 
   /**
-   * Returns the kept lines that the boundary lists, newest first. Returns undefined if it lists none, or
-   * lists a line that cannot have been kept: a missing line, a later line, or a boundary.
+   * Returns the kept lines that the boundary lists, newest first. Returns undefined if it lists none. Also
+   * returns undefined if a listed line cannot have been kept, because it is missing, comes later or is a
+   * boundary.
    */
   #listedBy(boundary: number): readonly number[] | MoreNeeded | undefined {
     const { positions, isWholeFile } = this.#index;
@@ -198,8 +202,8 @@ export class ChainWalker {
     if (isMoreNeeded(chain)) return chain;
     const path = [...chain.newestFirst];
     if (entries[path.at(-1) ?? -1]?.uuid === field.headUuid) return path;
-    // The head is on a side branch of the tail's line (a parallel result). Everything at or below the head
-    // was kept.
+    // The head is on a side branch of the tail's line, for example as a parallel result. Everything at or
+    // below the head was kept.
     const cut = path.findIndex((position) => position < head);
     const below = cut < 0 ? path : path.slice(0, cut);
     return below.length === 0 ? undefined : [...below, head];
@@ -207,7 +211,7 @@ export class ChainWalker {
 
   /**
    * Requests more of the file. If the missing line is the last kept message of a boundary, requests the file
-   * up to the first kept message, so that all kept messages are read at once.
+   * up to the first kept message. As a result, all kept messages are read at once.
    */
   #moreFor(uuid: string | undefined): MoreNeeded {
     if (uuid === undefined) return { needs: "whole-file" };
@@ -220,8 +224,8 @@ export class ChainWalker {
   }
 
   /**
-   * Returns the line that the kept messages follow: the boundary or a summary below it. If the boundary names
-   * neither, returns the last summary.
+   * Returns the line that the kept messages follow. It is the boundary or a summary below it. If the boundary
+   * names neither, returns the last summary.
    */
   #anchorOf(boundary: number): number {
     const named = this.#index.positions.get(this.#index.preserved.get(boundary)?.anchorUuid ?? "");
@@ -231,8 +235,8 @@ export class ChainWalker {
   }
 
   /**
-   * Returns the id of a missing line above a summary. Kept messages may follow the summary, and only the
-   * boundary above it shows whether they do.
+   * Returns the id of a missing line above a summary. The line is needed, because kept messages may follow
+   * the summary. Only the boundary above the summary shows whether they do.
    */
   #boundaryMissingAbove(position: number): string | undefined {
     const { entries, positions, isWholeFile } = this.#index;
@@ -250,7 +254,8 @@ export class ChainWalker {
   }
 
   /**
-   * Returns the lines from a boundary down to its last summary, newest first, or none if it has no summary.
+   * Returns the lines from a boundary down to its last summary, newest first. If the boundary has no summary,
+   * returns none.
    */
   #summaryOf(boundary: number): readonly number[] {
     const { entries } = this.#index;
@@ -275,7 +280,7 @@ export class ChainWalker {
 }
 
 /**
- * Checks for lines above the end of a summary. After an automatic compaction, Claude Code writes attachments
- * between the boundary and the summary.
+ * Returns true for lines that may be between a boundary and the end of its summary. After an automatic
+ * compaction, Claude Code writes attachments between the boundary and the summary.
  */
 const isAboveSummary = (entry: Entry): boolean => isSummaryEntry(entry) || entry.type === "attachment";

@@ -14,10 +14,10 @@ import { wholeLine } from "./released-line.ts";
 import { asConversation, type Conversation, indexedLinesBefore } from "./relink.ts";
 
 /**
- * Returns the conversation as it was before a line was written. A change by the host may repeat lines further
- * down, with the same ids and other parents. The returned messages have their parents from before the line,
- * and their newest content. `moved` has the lines whose parent differs now. They must be written again, so
- * that a reader finds the old conversation.
+ * Returns the conversation as it was before a line was written. If the host changed messages, the file may
+ * repeat lines further down with the same ids but other parents. The returned messages have their newest
+ * content, and the parents that they had before the line was written. `moved` contains the lines whose parent
+ * is different now. They must be written again, so that a reader finds the old conversation.
  *
  * @param lines all lines of the file in order, including repeated ones
  */
@@ -27,7 +27,7 @@ export function conversationBefore(
   lines: readonly Entry[],
 ): { readonly before: Conversation; readonly moved: readonly Entry[] } {
   const at = lines.findIndex(({ uuid }) => uuid !== undefined && uuid === line.uuid);
-  // Newest line of each id, from the position of the given line on.
+  // Newest lines, starting at the position of the given line. The key is the id, the value is the line.
   const newest = new Map(lines.slice(Math.max(0, at)).map((one) => [one.uuid, one]));
   newest.delete(undefined);
   const isRepeated = ({ uuid }: Entry): boolean => newest.has(uuid);
@@ -81,9 +81,9 @@ interface Pair {
 }
 
 /**
- * Applies host edits to restored messages. A host may edit the copy of a message that a compaction kept. An
- * undo restores the original, which then gets the content of the edited copy. An edit shows as lines with the
- * same id and different content.
+ * Applies host edits to restored messages. A compaction copies the messages that it keeps, and a host may
+ * edit such a copy. If an undo restores the original message, the original gets the content of the edited
+ * copy. In the file, an edit is visible as lines with the same id and different content.
  *
  * @param lines all lines of the file in order, including repeated ones
  */
@@ -113,9 +113,9 @@ export function withHostEdits(
 }
 
 /**
- * Pairs a message of one conversation with its copy in the other. Also pairs two copies of the same message,
- * which exist if the host replaced a copy under a new id. Messages with the same id are the same line and
- * need no pair.
+ * Pairs a message of one conversation with its copy in the other. If the host replaced a copy under a new id,
+ * there are two copies of the same message. They are paired too. Messages with the same id are the same line
+ * and need no pair.
  */
 function pairsOf(restored: readonly Entry[], current: readonly Entry[]): readonly Pair[] {
   const there = new Map(current.map((entry) => [entry.uuid, entry]));
@@ -177,8 +177,8 @@ class Versions {
   }
 
   /**
-   * Returns the copy that a host replaced with a new id and otherwise identical fields. The engine marks each
-   * copy with its write, and copies a message only once per write.
+   * Returns the copy that the host replaced with a message that has a new id and otherwise identical fields.
+   * The engine marks each copy with its write, and copies a message only once per write.
    */
   #replacedBy(current: Entry, all: readonly Version[]): Version | undefined {
     const key = copiedKey(current);
@@ -196,8 +196,9 @@ class Versions {
 const copiedKey = (entry: Entry): string => copiedIds(entry).join();
 
 /**
- * Applies the blocks that the host changed or added. Other blocks stay, because the engine may have shortened
- * them in the copy. Thinking belongs to one place in a conversation and does not count as an edit.
+ * Applies an edit of the host to the restored message. Blocks that the host changed or added get the host's
+ * content. All other blocks keep the restored content, because the engine may have shortened them in its copy
+ * of the message. Ignores thinking, which is valid in only one place of a conversation.
  */
 function withEdit(target: Entry, base: unknown, last: unknown): Entry {
   const [own, before, after] = [contentOf(target), base, last].map(wordsOf);

@@ -18,7 +18,7 @@ export interface EntryIndex {
   readonly positions: Positions;
   /** True if every uuid is known to be unique. */
   readonly hasUniqueIds: boolean;
-  /** False if only the end of the file is known: a missing uuid may be further up. */
+  /** False if only the end of the file is known. In that case, a missing uuid may be further up. */
   readonly isWholeFile: boolean;
   /** False for a subagent's own file, which has only sidechain entries. They are the main thread there. */
   readonly hasMainThread: boolean;
@@ -31,7 +31,10 @@ export interface EntryIndex {
    * Only the whole file shows whether they do.
    */
   readonly isQueueUncertain: boolean;
-  /** Records of kept messages by the position of their finished compaction, oldest first. */
+  /**
+   * Records of the messages that finished compactions kept, oldest first. The key is the position of the
+   * boundary.
+   */
   readonly preserved: ReadonlyMap<number, Preserved>;
   /** Positions of boundaries that no message follows yet, and of the attachments below them. */
   readonly unfinished: ReadonlySet<number>;
@@ -82,8 +85,8 @@ function positionsOf(entries: readonly Entry[]): Positions {
 }
 
 /**
- * Returns the records of kept messages by boundary. Omits obsolete records: a fork copies kept messages to
- * below the boundary, so the record no longer applies.
+ * Returns the records of kept messages. The key is the position of the boundary. Omits obsolete records. A
+ * record is obsolete if a fork copied the kept messages to a position below the boundary.
  */
 function preservedAt(
   entries: readonly Entry[],
@@ -101,11 +104,15 @@ function preservedAt(
   return found;
 }
 
-/** Compactions whose writer may have crashed: some have only a boundary, others also attachments below it. */
+/**
+ * Compactions whose writer may have crashed. Some of them have only a boundary. Others also have attachments
+ * below it.
+ */
 class UnfinishedCompactions {
   /**
-   * Lines of each unfinished compaction, as positions by uuid, boundary first. The uuid of each of these
-   * lines is a key of the outer map.
+   * Lines of unfinished compactions. The key is the uuid of any line of a compaction, the value has all lines
+   * of that compaction. In this inner map, the key is the uuid of a line, and the value is its position. The
+   * boundary is the first item.
    */
   readonly #lines = new Map<string, Map<string, number>>();
 
@@ -153,8 +160,8 @@ export function isOnMainThread(index: EntryIndex, entry: Entry): boolean {
 }
 
 /**
- * Returns the newest entry from which the agent would continue. Skips a boundary without a following message:
- * its writer crashed before the summary, and starting there would lose the whole conversation.
+ * Returns the newest entry from which the agent would continue. Skips a boundary that no message follows. The
+ * writer of such a boundary crashed before the summary, so starting there would lose the whole conversation.
  */
 export function newestLeaf(index: EntryIndex, before: number = index.entries.length): number | undefined {
   if (!index.hasMainThread && !index.isWholeFile) return undefined;
@@ -182,9 +189,9 @@ export function positionOf(index: EntryIndex, uuid: string, below: number): numb
 }
 
 /**
- * Returns the position at which the history of an entry ends: only lines above that position count for its
- * parent. After an undo, this is the position of the undone step. After a rewind, this is the position of the
- * prompt to which the session was rewound.
+ * Returns the position at which the history of an entry ends. Only lines above this position count in the
+ * search for its parent. After an undo, this is the position of the undone step. After a rewind, this is the
+ * position of the prompt to which the session was rewound.
  */
 export function continuedBefore(index: EntryIndex, position: number): number {
   const entry = index.entries[position];
@@ -234,8 +241,8 @@ export function preservedBy(boundary: CompactBoundaryEntry): Preserved | undefin
 export const firstOf = ({ uuids, segment }: Preserved): string => uuids?.[0] ?? segment?.headUuid ?? "";
 
 /**
- * Returns a list of strings. Returns undefined for a list that is empty, repeats an id or contains something
- * else, because its order is not usable.
+ * Returns a list of distinct strings. Returns undefined if the list is empty, repeats an id or contains other
+ * values, because the order of such a list is not usable.
  */
 function distinctStrings(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
@@ -255,12 +262,12 @@ export function indexLines(
 }
 
 /**
- * Removes repeated lines. Writers repeat a line to update it or to retry a write. Of several lines with the
- * same uuid, the last line has the agent's content. The first line has the position in the conversation, so a
- * repeat neither rewinds the session nor moves a call after its result. A line always follows its parent, so
- * occurrences above the parent do not count.
+ * Removes repeated lines. Writers repeat a line to update it or to retry a write. If several lines have the
+ * same uuid, the last one has the agent's content. The first one has the position in the conversation. So a
+ * repeated line neither rewinds the session nor moves a call after its result. A line always follows its
+ * parent, so occurrences above the parent do not count.
  *
- * Returns the same list, and `positions` by uuid, if nothing is repeated.
+ * If nothing is repeated, returns the same list, and `positions` by uuid.
  */
 export function withoutRepeatedLines(entries: readonly Entry[]): {
   readonly entries: readonly Entry[];
@@ -284,8 +291,8 @@ export function withoutRepeatedLines(entries: readonly Entry[]): {
 }
 
 /**
- * Keeps the `writtenWith` mark of a repeated line. The line still belongs to its compaction or undo, even if
- * the host changed it and it was written again without the mark.
+ * Keeps the `writtenWith` mark of a repeated line. If the host changed the line, it may have been written
+ * again without the mark. The line still belongs to its compaction or undo.
  */
 function keepWriteMark(last: Entry, first: Entry): Entry {
   const writtenWith = stringField(first, "writtenWith");
@@ -309,8 +316,9 @@ function repeatedPositions(entries: readonly Entry[], table: IdTable<Entry>): Re
 }
 
 /**
- * Returns the positions of repeated lines by uuid. Their parents may be repeated too, in chains of any length
- * and even circles.
+ * Returns a function that finds the position of a line by its uuid, even if the line is repeated. The parent
+ * of a repeated line may be repeated too. Such chains of parents can have any length, and can even be
+ * circles.
  */
 function placesOfRepeated(
   entries: readonly Entry[],

@@ -97,7 +97,10 @@ export class EntryReader {
   }
 }
 
-/** Fields whose strings most lines repeat from the previous line. Each copy would take additional memory. */
+/**
+ * Fields that have the same string in most lines as in the previous line. Each copy of the string would take
+ * additional memory.
+ */
 const REPEATED_FIELDS = ["sessionId", "cwd", "version", "gitBranch", "requestId"] as const;
 
 /** Store that replaces a string in a parsed line with the equal string of an earlier line. */
@@ -157,8 +160,8 @@ export function entryFromJson(value: unknown): Entry | undefined {
 }
 
 /**
- * Creates a message entry. Removes the mark `fromQueue`, which only the reader may set, so a mark on disk has
- * no meaning.
+ * Creates a message entry. Removes the mark `fromQueue` if the line on disk has it, because only the reader
+ * may set this mark.
  */
 function messageEntry(value: JsonRecord): Entry {
   if (value.fromQueue === undefined) return asEntry(value);
@@ -297,8 +300,8 @@ function parsed(text: string): object | undefined {
 }
 
 /**
- * Problem in a session file: anything but a clean line with one entry. Contains no content, because people
- * share reports but not sessions.
+ * Problem in a session file. Anything except an intact line with one entry is a problem. The record contains
+ * no content of the session, because people share reports but not sessions.
  */
 export interface Damage {
   readonly kind: DamageKind;

@@ -19,8 +19,8 @@ export async function withOpenFile<T>(
 }
 
 /**
- * Function that fills the buffer from this position of the file, as far as the file reaches. Returns the
- * number of bytes read.
+ * Function that fills the buffer with the bytes from this position of the file. It stops at the end of the
+ * file. Returns the number of bytes read.
  */
 export type ReadAt = (buffer: Buffer, position: number) => Promise<number>;
 
@@ -37,7 +37,7 @@ export function readerOf(handle: FileHandle): ReadAt {
   };
 }
 
-/** Reads synchronously, because many small reads in a row finish faster than an await would. */
+/** Reads synchronously, because a small read takes less time than an await. */
 export function readNow(fd: number, buffer: Buffer, position: number): number {
   let filled = 0;
   for (let count = -1; count !== 0 && filled < buffer.length; filled += count) {
@@ -49,7 +49,9 @@ export function readNow(fd: number, buffer: Buffer, position: number): number {
 /** Size of the cached end of a file, which usually contains the conversation. */
 const CACHED_TAIL_BYTES = 4 * 1024 * 1024;
 
-/** Caches the end of the file, so that finding a line and reading on from it accesses the disk once. */
+/**
+ * Caches the end of the file. So the disk is accessed only once to find a line and to read from that line on.
+ */
 export function cachingTail(readAt: ReadAt, bytes: number): ReadAt {
   let tail = Buffer.alloc(0);
   return async (buffer, position) => {
@@ -72,8 +74,8 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException & 
 
 const NEWLINE = 0x0a;
 /**
- * Size of a chunk: large enough that the read calls cost little compared with JSON.parse, and small enough to
- * use little memory.
+ * Size of a chunk. It is large enough that the read calls cost little compared with JSON.parse, and small
+ * enough to use little memory.
  */
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -121,8 +123,9 @@ function readAhead(readAt: ReadAt, buffer: Buffer, position: number): Promise<nu
 type LineHandler = (line: Buffer, offset: number, isComplete: boolean) => void;
 
 /**
- * Splitter of a stream of chunks into lines at byte 0x0A, which in UTF-8 is never part of another character.
- * If possible, a line is a view into the chunk, valid only until the handler returns.
+ * Splitter that divides a stream of chunks into lines. It splits at byte 0x0A, which is never part of another
+ * character in UTF-8. If possible, a line is a view into the chunk. The view is valid only until the handler
+ * returns.
  */
 export class LineSplitter {
   readonly #onLine: LineHandler;
@@ -187,8 +190,8 @@ export async function lastLineWith(
 }
 
 /**
- * Returns the last line between `from` and `before` that contains one of the wanted byte strings, and that
- * string.
+ * Searches between `from` and `before` for the last line that contains one of the wanted byte strings.
+ * Returns that line, and the string that it contains.
  */
 export async function lastLineWithAny(
   readAt: ReadAt,

@@ -133,9 +133,9 @@ interface ProjectFolder {
 }
 
 /**
- * Returns the folders of the current project, nearest first: the whole git worktree, then each parent folder.
- * Without git: the current folder and each parent folder. The home folder counts only if it is the current
- * folder.
+ * Returns the folders of the current project, nearest first. With git, these are the whole git worktree and
+ * each parent folder. Without git, these are the current folder and each parent folder. The home folder
+ * counts only if it is the current folder.
  */
 async function projectFolders(cwd: string, home: string): Promise<readonly ProjectFolder[]> {
   const root = await worktreeOf(cwd, home);
@@ -177,7 +177,8 @@ interface Peek {
 class Peeks {
   readonly #files = new Map<string, Peek>();
   /**
-   * Working directory of each folder of our own store, which contains the sessions of one working directory.
+   * Working directories of our own sessions. The key is a folder of our store, the value is the working
+   * directory of all sessions in that folder.
    */
   readonly #folders = new Map<string, string>();
 
@@ -232,8 +233,8 @@ function peekAt({ path, agent, bytes }: SessionFile): Promise<Peek> {
 const ANSWER_MARKS = [RESPONSE_MARK, BOUNDARY_MARK];
 
 /**
- * Returns true for an answer of the model, or a compaction, which proves that there were answers. An error
- * that the agent wrote in the model's name is not an answer.
+ * Returns true for an answer of the model. Also returns true for a compaction, which proves that there were
+ * answers. An error that the agent wrote in the model's name is not an answer.
  */
 function answerIn(entry: Entry): true | undefined {
   if (entry.isSidechain === true) return undefined;
@@ -245,9 +246,9 @@ function answerIn(entry: Entry): true | undefined {
 const LONGEST_ERROR_BYTES = 1024 * 1024;
 
 /**
- * Searches for an answer in a file with a very long line at both ends, such as a pasted image or a large
- * result. Starts at the end of the file, because the long line may cross the start of the bytes that were
- * read.
+ * Searches for an answer in a file that has a very long line at both ends. Such a line can be a pasted image
+ * or a large result. The search starts at the end of the file, because the long line may begin above the
+ * bytes that were read.
  */
 async function hasAnswerAbove(readAt: ReadAt, bytes: number): Promise<boolean> {
   for (let end = bytes; ; ) {

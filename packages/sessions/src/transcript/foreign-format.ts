@@ -111,16 +111,16 @@ const JSON_FORMATS: readonly JsonFormat[] = [
 interface BinaryFormat extends ForeignFormat {
   readonly magics: readonly Buffer[];
   /**
-   * Patterns that distinguish this format from others with the same first bytes: text near the start, and the
-   * file name.
+   * Patterns that distinguish this format from others with the same first bytes. `holds` is for the text near
+   * the start, and `named` is for the file name.
    */
   readonly holds?: RegExp;
   readonly named?: RegExp;
 }
 
 /**
- * First bytes of a database, or of the write-ahead log that contains all but the first page of a new
- * database.
+ * First bytes of an SQLite database, or of its write-ahead log. The log of a new database contains all pages
+ * except the first.
  */
 const SQLITE: readonly Buffer[] = [
   Buffer.from("SQLite format 3\0", "latin1"),

@@ -31,7 +31,8 @@ export interface ListOptions extends UserPlaces {
 }
 
 /**
- * Maximum number of files open at the same time: enough to keep the disk busy, far below the system's limits.
+ * Maximum number of files open at the same time. It is enough to keep the disk busy, and far below the
+ * system's limits.
  */
 const FILES_AT_ONCE = 16;
 
@@ -99,7 +100,7 @@ interface SessionGlance {
 }
 
 /**
- * Returns the title of a session, or its first prompt. Both are untrusted text: shorten and escape them
+ * Returns the title of a session, or its first prompt. Both are untrusted text. Shorten and escape them
  * before printing.
  */
 export const sessionLabel = ({ title, firstPrompt }: Pick<SessionGlance, "title" | "firstPrompt">): string =>
@@ -122,8 +123,8 @@ const NOTHING: SessionGlance = {
 };
 
 /**
- * Reads facts for lists of thousands of sessions: searches the raw bytes at both ends for marks, and parses
- * only lines with such marks.
+ * Reads facts about a session. Searches the raw bytes at both ends of the file for marks, and parses only
+ * lines with such marks. This is fast enough for lists of thousands of sessions.
  */
 export function peekSession(path: string, bytes: number): Promise<SessionGlance> {
   return withQuietReader(path, NOTHING, async (readAt) => {
@@ -183,8 +184,8 @@ export function withQuietReader<T>(
 }
 
 /**
- * Finds the context size. Starts at the end again, because a very long line may cross the start of the part
- * that was read.
+ * Finds the context size. Starts at the end again, because a very long line may begin above the part that was
+ * read.
  */
 async function searchContext(readAt: ReadAt, bytes: number): Promise<ContextMark | undefined> {
   const from = Math.max(0, bytes - LONGEST_SEARCH_BYTES);
@@ -199,14 +200,17 @@ async function searchContext(readAt: ReadAt, bytes: number): Promise<ContextMark
   }
 }
 
-/** Reads only whole lines: skips the end of a line that starts before the range. */
+/** Reads only whole lines. If a line starts before the range, skips the rest of that line. */
 export async function linesBetween(readAt: ReadAt, from: number, to: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(to - from);
   const read = buffer.subarray(0, await readAt(buffer, from));
   return from === 0 ? read : read.subarray(read.indexOf(NEWLINE) + 1);
 }
 
-/** Parses lines that contain one of the marks, from the end, until `answer` returns a value for a line. */
+/**
+ * Parses the lines that contain one of the marks, starting with the last line. Stops when `answer` returns a
+ * value for a line.
+ */
 export function lastLineThat<T>(
   lines: Buffer,
   marks: readonly Buffer[],
@@ -224,7 +228,10 @@ export function lastLineThat<T>(
   return undefined;
 }
 
-/** Parses lines that contain one of the marks, from the start, until `answer` returns a value for a line. */
+/**
+ * Parses the lines that contain one of the marks, starting with the first line. Stops when `answer` returns a
+ * value for a line.
+ */
 export function firstLineThat<T>(
   lines: Buffer,
   mark: Buffer,
@@ -289,9 +296,8 @@ interface ContextMark {
 }
 
 /**
- * Reads the context size from an entry. A compaction invalidates the last usage before it, so the compaction
- * counts as a mark even without a figure. The same applies to a rewind, and to an undo, whose copies report
- * no usage.
+ * Reads the context size from an entry. A compaction, a rewind or an undo invalidates the last usage before
+ * it. So each of them counts as a mark even without a figure. The copies that an undo writes report no usage.
  */
 function contextMarkOf(entry: Entry): ContextMark | undefined {
   const back = rewindRecordOf(entry);

@@ -37,7 +37,7 @@ interface Line {
 const lines = fc.array(
   fc.record({
     kind: fc.constantFrom(...KINDS, "user", "assistant"),
-    // Few ids, so that some lines are repeated, or many, so that most are not.
+    // Either few ids, so that some lines are repeated, or many ids, so that most lines are not repeated.
     id: fc.oneof(
       { weight: 1, arbitrary: fc.nat(9) },
       { weight: 6, arbitrary: fc.integer({ min: 10, max: 5_000 }) },

@@ -35,7 +35,9 @@ export interface SessionFacts extends Pick<Conversation, "leafUuid" | "clearedTo
 export interface Session extends SessionFacts {
   /** All entries of the file in order, including unknown types. */
   readonly entries: readonly Entry[];
-  /** All entries, including earlier lines that a later line repeats, for example to change them. */
+  /**
+   * All entries, including repeated ones. A later line may repeat an earlier line, for example to change it.
+   */
   readonly lines?: readonly Entry[];
   /** All compactions in the file, including those on abandoned branches. */
   readonly boundaries: readonly SessionBoundary[];
@@ -139,8 +141,9 @@ export function sessionFacts(
 }
 
 /**
- * Returns the model of a session, from the newest response in these lines or from a boundary. A boundary's
- * record is newer than the messages it kept. Subagents may use another model than the session.
+ * Returns the model of a session. The model comes from the newest response in these lines, or from a
+ * boundary. If a boundary kept messages, its record is newer than these messages. Subagents may use another
+ * model than the session.
  */
 export function modelIn(entries: readonly Entry[], isSubagent: boolean): string | undefined {
   const kept = keptMessagesAfterBoundary(entries);
@@ -157,7 +160,7 @@ export function modelIn(entries: readonly Entry[], isSubagent: boolean): string 
   return ofKept;
 }
 
-/** Checks for a conversation from a subagent's own file, which has only sidechain entries. */
+/** Checks whether a conversation comes from a subagent's own file. Such a file has only sidechain entries. */
 export const isOfSubagent = (conversation: readonly Entry[]): boolean =>
   conversation.some(({ isSidechain }) => isSidechain === true);
 

@@ -12,12 +12,12 @@ export interface UserPlaces {
 
 export type SessionAgent = "claude-code" | "longhaul";
 
-/** Number of hash digits: enough that two folders never collide, few enough to read. */
+/** Number of hash digits. They are enough that two folders never collide, and few enough to read. */
 const PROJECT_HASH_DIGITS = 16;
 
 /**
- * Pattern of a session id, which is a file name on any system: no separators, no leading dot, and of
- * reasonable length.
+ * Pattern of a session id. An id must be a valid file name on any system. So it has no separators, no leading
+ * dot, and a reasonable length.
  */
 const SESSION_ID = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$/;
 
@@ -29,8 +29,8 @@ export function isSessionId(text: string): boolean {
 export function agentFolder(agent: SessionAgent, { home, env }: UserPlaces): string {
   const [given, name] =
     agent === "longhaul" ? [env.LONGHAUL_HOME, ".longhaul"] : [env.CLAUDE_CONFIG_DIR, ".claude"];
-  // Ignores a relative path. Its folder would be inside the project, which may come from anybody, but the
-  // settings in the folder would count as the user's.
+  // Ignores a relative path, because its folder would be inside the project. A project may come from anybody,
+  // but the settings in this folder would count as the user's settings.
   return given !== undefined && isAbsolute(given) ? given : join(home, name);
 }
 

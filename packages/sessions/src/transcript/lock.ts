@@ -7,15 +7,15 @@ export type ReleaseLock = () => Promise<void>;
 export type AcquireLock = (path: string) => Promise<ReleaseLock>;
 
 /**
- * Time without renewal after which another process takes over a lock, because a killed process leaves its
+ * If a lock is not renewed for this time, another process takes it over, because a killed process leaves its
  * lock behind. The time is short, because people wait for it. If a frozen process resumes after this time,
  * the line that it writes is still complete.
  */
 const STALE_AFTER_MS = 2_000;
 
 /**
- * Maximum wait for a lock. It is longer than a dead holder's lock lasts, so that a crash of another process
- * never causes an error here.
+ * Maximum wait for a lock. It is longer than the time after which the lock of a killed process expires. So a
+ * crash of another process never causes an error here.
  */
 const GIVE_UP_AFTER_MS = 10_000;
 

@@ -42,23 +42,23 @@ export interface QueuedMessage<Place> {
 }
 
 /**
- * Queue of texts that were typed while the agent worked, followed line by line. A text that leaves the queue
- * by `remove` has reached the agent. Newer versions of Claude Code also write the text as an attachment,
- * before or after the `remove` line. Other versions do not. Texts are matched by content. The newest of
- * several equal texts matches, so that reading only the end of a file has the same result as reading the
- * whole file.
+ * Queue of the texts that were typed while the agent worked. The lines of the file are added one by one. A
+ * text that leaves the queue by `remove` has reached the agent. Newer versions of Claude Code also write the
+ * text as an attachment, before or after the `remove` line. Other versions do not. Texts are matched by
+ * content. Of several equal texts, the newest one matches. So reading only the end of a file has the same
+ * result as reading the whole file.
  */
 export class MessageQueue<Place> {
   readonly #isWholeFile: boolean;
   #open: Queued<Place>[] = [];
-  /** Received messages that a line before the next response may still contain. */
+  /** Received messages whose text may still appear in a line. Only lines before the next response count. */
   #received: QueuedMessage<Place>[] = [];
   /**
    * Number of dequeued texts whose user lines have not appeared yet. A `dequeue` line does not identify its
    * text.
    */
   #dequeued = 0;
-  /** Texts that lines since the last response contain, and whose `enqueue` line is missing. */
+  /** Texts without an `enqueue` line that appeared in lines since the last response. */
   readonly #shown = new Set<string>();
   #responseId: string | undefined;
   #isUncertain = false;
@@ -189,7 +189,8 @@ export class MessageQueue<Place> {
   }
 
   /**
-   * Removes and returns the newest waiting text with this content, or else a message whose text is unknown.
+   * Removes and returns the newest waiting text with this content. If there is none, removes and returns a
+   * message whose text is unknown.
    */
   #take(text: string): Queued<Place> | undefined {
     const trimmed = text.trim();
@@ -219,7 +220,8 @@ export class MessageQueue<Place> {
 }
 
 /**
- * Returns an id for a queued message that is the same on every read of the file, and in copies of the file.
+ * Returns an id for a queued message. The id is the same on every read of the file, and in copies of the
+ * file.
  */
 export function messageId(line: Entry): string {
   const key = [stringField(line, "timestamp") ?? "", stringField(line, "content")?.trim() ?? ""];
@@ -239,8 +241,8 @@ export function typedContent(entry: Entry): unknown {
 }
 
 /**
- * Returns the texts in an entry that the user typed. Includes the text of each block, because for a message
- * with images the queue may record only the typed text.
+ * Returns the texts in an entry that the user typed. Includes the text of each block, because the queue may
+ * record only the typed text of a message with images.
  */
 function shownTexts(entry: Entry): readonly string[] {
   const content = typedContent(entry);

@@ -68,7 +68,9 @@ const MESSAGE_FIELDS_IN_FILE = [
 const RESPONSE_FIELDS: ReadonlySet<string> = new Set([...MESSAGE_FIELDS_IN_FILE, "id", "model", "usage"]);
 const PROMPT_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
 
-/** Size below which attachments stay in memory, because readers need the type of every attachment. */
+/**
+ * Attachments that are smaller than this stay in memory, because readers need the type of every attachment.
+ */
 const SHORT_ATTACHMENT_BYTES = 1024;
 
 /**
@@ -162,8 +164,8 @@ for (const name of MESSAGE_FIELDS_IN_FILE) {
 }
 
 /**
- * Releases each line above a file position as it is read, because most of these lines are not part of the
- * conversation.
+ * Releases each line above a file position when the line is read, because most of these lines are not part of
+ * the conversation.
  */
 export function lineReleaser(path: string, before: number): HoldEntry {
   const file = new StoredLines(path);
@@ -255,8 +257,8 @@ class StoredLines {
   }
 
   /**
-   * Reads a block around a line. Puts the line at the end of the block if lines are read upwards, otherwise
-   * at the start.
+   * Reads a block around a line. If lines are read upwards, the line is at the end of the block. Otherwise it
+   * is at the start of the block.
    */
   #readBlock(offset: number, bytes: number): void {
     const size = Math.max(BLOCK_BYTES, bytes);

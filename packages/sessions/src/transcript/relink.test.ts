@@ -230,7 +230,7 @@ describe("kept messages that a boundary names by their first and last line", () 
 });
 
 describe("kept messages that the boundary lists", () => {
-  /** Builds a round of parallel calls that the boundary keeps in full: e-2 to e-5. */
+  /** Builds a round of parallel calls, e-2 to e-5. The boundary keeps the whole round. */
   const round = (preservedMessages: unknown, anchorUuid = "e-7"): ConversationBuilder => {
     const b = new ConversationBuilder();
     b.user("old");

@@ -26,7 +26,10 @@ import {
 } from "./entry-index.ts";
 import { wholeLines } from "./released-line.ts";
 
-/** Context of the agent: from the last boundary, or the start, to the newest leaf. */
+/**
+ * Context of the agent. It begins at the last boundary, or at the start of the session if there is no
+ * boundary. It ends at the newest leaf.
+ */
 export interface Conversation {
   readonly entries: readonly Entry[];
   /** Parent of the next entry. */
@@ -79,7 +82,9 @@ export function shownLines(conversation: ConversationLines): readonly Entry[] {
   return isAsWritten ? lines : asConversation(conversation).entries;
 }
 
-/** Conversation as the file has it: with the messages that stand-ins replace, and with all thinking. */
+/**
+ * Conversation as the file contains it. It includes the messages that stand-ins replace, and all thinking.
+ */
 export interface ConversationLines extends Omit<Conversation, "entries"> {
   readonly lines: readonly Entry[];
 }
@@ -129,8 +134,8 @@ function entriesAt({ entries }: EntryIndex, order: ArrayLike<number>): readonly 
 const isProgress = ({ type }: Entry): boolean => type === "progress";
 
 /**
- * Returns the conversation as it was before a compaction. The boundary's `logicalParentUuid` is only a hint:
- * if that line is missing, the line above the boundary counts.
+ * Returns the conversation as it was before a compaction. The boundary's `logicalParentUuid` is only a hint.
+ * If that line is missing, the line above the boundary counts.
  */
 export function historyBefore(entries: readonly Entry[], boundary: CompactBoundaryEntry): Conversation {
   return indexedBefore(indexEntries(entries), boundary);
@@ -165,8 +170,8 @@ function momentBefore(
   const before = index.positions.get(line.uuid ?? "");
   const back = rewindRecordOf(line);
   const isRewrite = back !== undefined || isCompactBoundary(line);
-  // Nothing precedes a line without a parent, unless it is a rewrite, which names its predecessor in another
-  // field.
+  // If a line has no parent, nothing precedes it. A rewrite is an exception, because it names its predecessor
+  // in another field.
   if (before === undefined || (line.parentUuid === null && !isRewrite)) return undefined;
   const above = isCompactBoundary(line) ? line.logicalParentUuid : line.parentUuid;
   const hinted = index.positions.get((back === undefined ? above : back.leftUuid) ?? "");
@@ -179,8 +184,8 @@ function momentBefore(
  * several entries, and each parallel result has its own call as parent. The next response has only the last
  * result as parent, so all other results are side leaves. Branches that the user abandoned stay out.
  *
- * The part before an undo is as it was before the undone step, so lines between that step and the undo are
- * not part of it.
+ * An undo restores the conversation from before the undone step. So lines between that step and the undo are
+ * not part of the conversation.
  *
  * @param mayTake true if a line off the chain can belong to the conversation
  */
@@ -233,7 +238,10 @@ class Round {
   readonly #index: EntryIndex;
   readonly #mayTake: (position: number) => boolean;
   readonly #chain: number[] = [];
-  /** Element of the chain that each selected entry follows. */
+  /**
+   * Slots of the selected entries. The key is the position of an entry. The value is the index of the element
+   * of the chain that it follows.
+   */
   readonly #slots = new Map<number, number>();
   readonly #siblings = new Map<string, AssistantEntry[]>();
   readonly #callSlots = new Map<string, { readonly slot: number; readonly messageId: string | undefined }>();

@@ -30,8 +30,8 @@ export interface ResumedSession extends SessionFacts {
 }
 
 /**
- * Opens a session to continue it. Reads from the end, only as far up as the conversation reaches, so that the
- * size of the file does not matter. Returns the same conversation as a full load.
+ * Opens a session to continue it. Reads upward from the end of the file and stops at the start of the
+ * conversation, so that the size of the file does not matter. Returns the same conversation as a full load.
  */
 export function resumeSession(path: string): Promise<ResumedSession> {
   return withSessionFile(path, (file) => resumeFrom(file, path));
@@ -111,9 +111,9 @@ async function startOf(
 const uuidMark = (uuid: string): Buffer => Buffer.from(`"uuid":${JSON.stringify(uuid)}`);
 
 /**
- * Number of bytes above the part that was read in which to search for repeated lines. Nearly every session is
- * shorter, and the search takes a few milliseconds. The limit exists because the time to resume must not grow
- * with the file.
+ * Size in bytes of the range in which to search for repeated lines. The range is directly above the part of
+ * the file that was read. Nearly every session is shorter than this, and the search takes a few milliseconds.
+ * The limit exists because the time to resume must not grow with the file.
  */
 const FARTHEST_REPEAT_BYTES = 8 * 1024 * 1024;
 
@@ -125,8 +125,8 @@ const MAX_SEARCHED_LINES = 8;
 
 /**
  * Finds a line of the conversation that also occurs above `before`, in the part that was not read. If there
- * is such an upper occurrence, it decides the position of the line. A line below its parent has its position
- * in the part that was read, so the search skips such lines.
+ * is such an upper occurrence, it decides the position of the line. The search skips lines that are below
+ * their parents, because such lines have their position in the part that was read.
  */
 async function repeatedAbove(
   readAt: ReadAt,

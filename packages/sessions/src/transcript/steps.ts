@@ -95,7 +95,7 @@ export function stepBack(
 const withMessageOf = (line: Entry, edited: Entry | undefined): Entry =>
   edited !== undefined && "message" in edited ? ({ ...line, message: edited.message } as Entry) : line;
 
-/** Yields the steps that led to the current conversation, newest first, on demand. */
+/** Yields the steps that led to the current conversation, newest first. Each step is computed on demand. */
 export function* stepsOf(index: EntryIndex): Generator<Step> {
   let stretch = currentLines(index);
   let later: () => readonly Entry[] = () => [];
@@ -188,8 +188,8 @@ const placeOf = ({ positions }: EntryIndex, line: Entry | undefined): number =>
   positions.get(line?.uuid ?? "") ?? -1;
 
 /**
- * Returns the messages after a compaction, or after a conversation was written again, without the lines of
- * that operation.
+ * Returns the messages after a compaction, or after a conversation was written again. Omits the lines that
+ * this operation wrote.
  */
 function messagesSince(index: EntryIndex, stretch: ConversationLines, boundary: Entry): readonly Entry[] {
   const isAfter = (line: Entry): boolean => !isFromBefore(index, stretch, line);
@@ -211,8 +211,8 @@ function messagesSinceWithCopies(index: EntryIndex, stretch: ConversationLines):
 }
 
 /**
- * Returns lines in the form in which they are sent: with cleared results, and without thinking that the API
- * would refuse.
+ * Returns lines in the form in which they are sent. Clears the results in `clearedToolUseIds`, and removes
+ * thinking that the API would refuse.
  */
 function toWireEntries({ lines, boundary, clearedToolUseIds }: ConversationLines): readonly Entry[] {
   return withClearedResults(withoutRefusedThinking(lines, boundary), clearedToolUseIds);
@@ -236,8 +236,8 @@ function isOfCompaction(after: readonly Entry[], boundary: Entry): (line: Entry)
   const isNamed = (line: Entry): boolean => stringField(line, "writtenWith") === boundary.uuid;
   const namesItsLines =
     isCompactBoundary(boundary) && stringField(boundary.compactMetadata?.longhaul, "endsWith") !== undefined;
-  // A boundary that was written again after a change by the host no longer names its last line. But the other
-  // lines of the compaction still name the boundary.
+  // If a boundary was written again after a change by the host, it no longer names its last line. But the
+  // other lines of the compaction still name the boundary.
   if (namesItsLines || after.some(isNamed)) return (line) => line.uuid === boundary.uuid || isNamed(line);
   const firstMessage = after.findIndex(isSaid);
   const beginning = new Set(

@@ -6,8 +6,8 @@ import type { Entry } from "@longhaul/core/messages";
 import { isSystemError } from "./file-bytes.ts";
 
 /**
- * Writes a file atomically, readable only by its owner. When everything is on the disk under a temporary
- * name, calls `giveName`, which decides what happens to an existing file with the final name. Returns the
+ * Writes a file atomically, readable only by its owner. First writes everything to the disk under a temporary
+ * name. Then calls `giveName`, which decides what happens if a file with the final name exists. Returns the
  * result of `giveName`. If `giveName` does not move the temporary file, nothing has changed.
  *
  * @param isLasting false for a file that can be rebuilt. Such a file is written without waiting for the disk.

@@ -13,13 +13,16 @@ import { linesOf, notWritten, SESSION_FILE_MODE, syncFolderOf } from "./whole-fi
 
 export interface TranscriptWriter {
   readonly path: string;
-  /** Resolves when the entries are on the disk: they survive a crash of the process and of the machine. */
+  /**
+   * Resolves when the entries are on the disk. After that, they survive a crash of the process and of the
+   * machine.
+   */
   append(entries: readonly Entry[]): Promise<void>;
   /** Returns entries of the file by their ids, in any order. Reads the whole file. */
   read(uuids: readonly string[]): Promise<readonly Entry[]>;
   /**
-   * Returns the newest step that led to the conversation, or with `redo` the newest undo. Reads the whole
-   * file.
+   * Returns the newest step that led to the conversation. With `redo`, returns the newest undo. Reads the
+   * whole file.
    */
   stepBack(choice: { readonly redo: boolean }): Promise<StepBack | undefined>;
   /** Waits for pending writes. */
@@ -192,7 +195,7 @@ class GroupCommitWriter implements TranscriptWriter {
   }
 }
 
-/** File operations that appending needs, and no more, so that a test can simulate every fault. */
+/** File operations that appending needs. There are no others, so that a test can simulate every fault. */
 export interface AppendFile {
   state(): Promise<AppendFileState>;
   /** Writes bytes. Returns the number of bytes written, which may be less than given. */

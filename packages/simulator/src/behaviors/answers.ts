@@ -49,8 +49,8 @@ export function callTool(
 }
 
 /**
- * Kinds to play: one kind for every attempt, a list whose last kind repeats, or a function of the attempt
- * number, which starts at 0.
+ * Kinds to play. A single kind applies to every attempt. A list has one kind per attempt, and its last kind
+ * repeats. A function gets the number of the attempt, which starts at 0.
  */
 export type Kinds<Kind extends string> = Kind | readonly Kind[] | ((attempt: number) => Kind);
 

@@ -162,8 +162,9 @@ interface Call {
 }
 
 /**
- * Makes a call that differs from the latest calls. If every attempt repeats one of them, returns the
- * repetition as the first call of a turn, and undefined instead of an additional call.
+ * Makes a call that differs from the latest calls. If every attempt repeats one of them, the result depends
+ * on `earlier`, the calls of this turn. If there are none, returns the repeated call. Otherwise returns
+ * undefined.
  */
 function freshCall(action: Action, source: IdeaSource, earlier: readonly Call[]): Call | undefined {
   const { name } = action.tool;

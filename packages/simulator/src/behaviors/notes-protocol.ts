@@ -65,7 +65,10 @@ const isRefusal = (message: ApiMessage | undefined): boolean =>
       : block.type === "tool_result" && block.is_error === true,
   );
 
-/** Parses the sections of notes as a model sees them: a heading with an italic line below it. */
+/**
+ * Parses the sections of notes as a model sees them. Each section begins with a heading and an italic line
+ * below it.
+ */
 export function sectionsShown(shown: string): readonly NotesSection[] {
   const lines = shown.split("\n");
   const starts = lines.flatMap((line, at) =>
@@ -105,7 +108,10 @@ export function noteBlock({ section, mode, text }: SectionChange): string {
   return `<note section="${sectionName(section.heading)}" mode="${mode}">\n${text}\n</note>`;
 }
 
-/** Creates an answer with these changes: as tool calls if there is an edit tool, else as text. */
+/**
+ * Creates an answer with these changes. If there is an edit tool, the changes are tool calls. Otherwise they
+ * are text.
+ */
 export function answerWithEdits(
   wishes: readonly SectionChange[],
   request: SeenRequest,
@@ -127,7 +133,10 @@ export function callsOf(edits: readonly Replacement[], tool: EditTool, path: str
   return calls.map((input) => ({ type: "tool_use", name: tool.name, input: { ...common, ...input } }));
 }
 
-/** Returns an edit whose old text occurs once in the file: a heading with the line below it. */
+/**
+ * Returns an edit of the file. Its old text is a heading with the line below it, because this text occurs
+ * only once in the file.
+ */
 function replacementFor({ section, mode, text }: SectionChange, shown: string): Replacement {
   const { heading, guide, body } = section;
   const head = `${heading}\n${guide}`;

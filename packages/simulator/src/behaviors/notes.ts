@@ -46,7 +46,7 @@ export type NotesKind = "good" | "one-by-one" | "nothing" | BadNotesKind;
 
 /**
  * Creates a behavior that answers only requests to update a session's notes. It edits with the tool that the
- * request offers, or else in text.
+ * request offers. If the request offers no tool, it writes the edits as text.
  */
 export function noteTaker(kinds: Kinds<NotesKind> = "good"): Behavior {
   return byAttempt(kinds, ({ messages }) => notesRequestIn(messages), notesTurn);

@@ -119,7 +119,7 @@ const ANALYSIS =
 const CHARS_PER_TOKEN = 6;
 const GARBAGE_CHARS = 1_200;
 
-/** Answers by kind: a text, or a complete turn. */
+/** Bad answers. The key is the kind, the value is a function that returns a text or a complete turn. */
 const ANSWERS: Readonly<Record<BadSummaryKind, (random: Random, request: SeenRequest) => Turn | string>> = {
   "no-tags": (random) => sections(random),
   "half-tag": (random) => `${ANALYSIS}\n\n<summary>\n${sections(random)}\n</summ`,

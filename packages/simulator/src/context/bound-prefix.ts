@@ -9,8 +9,8 @@ import { referencedTools } from "./tool-changes.ts";
 /** Facts in the signature of a compaction block about the conversation that the block replaces. */
 export interface SummarizedPrefix {
   /**
-   * Digests of the summarized messages, one for every form in which they were sent. If empty, thinking that
-   * was bound to these messages becomes invalid.
+   * Digests of the summarized messages, one for every form in which they were sent. If the list is empty,
+   * thinking that was bound to these messages becomes invalid.
    */
   readonly digests: readonly string[];
   readonly toolsDigest: string;
@@ -18,8 +18,9 @@ export interface SummarizedPrefix {
 }
 
 /**
- * Digests of conversations as clients sent them, without thinking and cache marks. A tree stores the blocks,
- * and conversations with the same beginning share its nodes, so only new blocks are hashed.
+ * Digests of conversations in the form in which clients sent them, but without thinking and cache marks. A
+ * tree stores the blocks. Conversations with the same beginning share nodes of the tree, so only new blocks
+ * are hashed.
  */
 export class BoundPrefixes {
   readonly #tree = new PrefixTree();

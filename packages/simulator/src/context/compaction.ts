@@ -25,7 +25,7 @@ import { toolChanges } from "./tool-changes.ts";
 /** Default trigger of the edit `compact_20260112`, as documented. */
 const DEFAULT_TRIGGER_TOKENS = 150_000;
 
-/** Outcome of a summarizing call without a summary. The client sees the stop reason. */
+/** Outcome of a summarizing call that returned no summary. The client sees the stop reason. */
 interface NoSummary {
   readonly stopReason: "max_tokens" | "model_context_window_exceeded" | "tool_use" | "refusal" | "end_turn";
   readonly stopDetails?: JsonRecord;

@@ -144,7 +144,10 @@ function stripEarlierThinking(messages: readonly ApiMessage[]): readonly ApiMess
 const speaks = ({ role, content }: ApiMessage): boolean =>
   role === "user" && contentBlocks(content).some(({ type }) => type !== "tool_result");
 
-/** Returns, for every turn with thinking, the indices of the assistant messages that contain the thinking. */
+/**
+ * Returns one list for every turn with thinking. The list has the indices of the assistant messages that
+ * contain the thinking.
+ */
 function thinkingTurns(messages: readonly ApiMessage[]): readonly (readonly number[])[] {
   const turns: number[][] = [];
   let isNewTurn = true;
@@ -209,8 +212,8 @@ function clearToolUses(edit: JsonRecord, { messages, tokens }: EditedMessages): 
 }
 
 /**
- * Returns the tool names of the calls that can be cleared, by call id. A call that still waits for its result
- * cannot be cleared.
+ * Returns the calls that can be cleared. The key is the id of the call, the value is the name of its tool. A
+ * call that still waits for its result cannot be cleared.
  */
 function clearableUses(
   edit: JsonRecord,

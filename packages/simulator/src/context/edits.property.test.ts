@@ -90,8 +90,8 @@ describe("context edits, for any conversation", () => {
         const once = run(talk(steps), edits, model);
         const isClearing = ({ type }: JsonRecord | AppliedEdit): boolean =>
           type === "clear_tool_uses_20250919";
-        // `clear_tool_uses` may be skipped the first time because it saves too little, and may save enough
-        // after the thinking is removed.
+        // The first time, `clear_tool_uses` may be skipped because it saves too little. After the thinking is
+        // removed, it may save enough.
         const again = once.applied.some(isClearing) ? edits : edits.filter((edit) => !isClearing(edit));
         expect(run(once.messages, again, model).messages).toBe(once.messages);
       }),

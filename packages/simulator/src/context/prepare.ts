@@ -81,7 +81,10 @@ export interface PreparedContext<Built> {
   /** The built prompt. Its tokens are the input of the call. */
   readonly prompt: Built;
   readonly tokens: number;
-  /** Tokens before edits: `context_management.original_input_tokens` in the answer of `count_tokens`. */
+  /**
+   * Tokens before the edits. The answer of `count_tokens` reports them as
+   * `context_management.original_input_tokens`.
+   */
   readonly originalTokens: number;
   readonly appliedEdits: readonly AppliedEdit[];
   /** Transformations of the input. Undefined if the response has no such field. */

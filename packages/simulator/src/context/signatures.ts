@@ -1,7 +1,10 @@
 import { createHash, createHmac } from "node:crypto";
 import type { RedactedThinkingBlock, ThinkingBlock } from "@longhaul/core/messages";
 
-/** Characters kept of a base64 digest or MAC: 132 bits, enough to prevent collisions. */
+/**
+ * Number of characters to keep of a base64 digest or MAC. They have 132 bits, which are enough to prevent
+ * collisions.
+ */
 const SHORT_DIGEST_LETTERS = 22;
 const SEPARATOR = "|";
 
@@ -132,7 +135,7 @@ export class SignatureReader {
     const known = this.#known.get(sealed);
     if (known !== undefined && known.text === text) return known.read;
     const signature = parseSignature(this.#sealer, sealed);
-    // An empty text counts as intact: the provider withheld the text, so the client cannot have changed it.
+    // An empty text counts as intact. The provider withheld the text, so the client cannot have changed it.
     const isIntact = signature === undefined || text === "" || shortDigest(text) === signature.textDigest;
     const read = { id: signature?.id ?? shortDigest(sealed), signature, isIntact };
     if (this.#known.size >= REMEMBERED_SIGNATURES) this.#known.clear();

@@ -292,8 +292,8 @@ type Disorder = "missing" | "put-back" | undefined;
 /**
  * Finds thinking blocks that are invalid because the thinking before them has changed. A client may remove
  * thinking from the beginning, from the end, or completely. If a thinking block is missing from the middle,
- * all later ones are invalid. If a thinking block has returned that was absent when a later block was
- * written, the later block is invalid.
+ * all later ones are invalid. A removed thinking block may also return. If it was absent when a later block
+ * was written, the later block is invalid.
  */
 export function thinkingDisorders(thinking: readonly SentThinking[]): readonly Disorder[] {
   const disorders: Disorder[] = [];

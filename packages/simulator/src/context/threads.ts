@@ -22,7 +22,8 @@ const FIXED_FIELDS = ["model", "output_config"] as const;
  */
 export interface ThreadTurn {
   /**
-   * The body of an equivalent request without a thread: with all messages, the system prompt and the tools.
+   * The body of an equivalent request without a thread. It contains all messages, the system prompt and the
+   * tools.
    */
   readonly body: JsonRecord;
   store(id: string, reply: StoredReply): void;

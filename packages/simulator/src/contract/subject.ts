@@ -65,8 +65,8 @@ export interface ContractSubject {
   /** Failures that differ from {@link STANDARD_FAILURES}. Each replaces the whole standard failure. */
   readonly failures?: Readonly<Partial<Record<FailureScenario, ExpectedFailure>>>;
   /**
-   * Source of the ids of tool calls. `generated`: the provider sends no ids, so the adapter generates them,
-   * and only their uniqueness is checked.
+   * Source of the ids of tool calls. With `generated`, the provider sends no ids, so the adapter generates
+   * them. Then only the uniqueness of the ids is checked.
    */
   readonly toolCallIds?: "provider" | "generated";
   /** Token count in the recorded answer of the counting endpoint. */

@@ -6,8 +6,8 @@ import { createRandom } from "./random.ts";
 /** The session in harbour.json.gz. README.md in the same folder says how it was made. */
 export interface DemoRecording {
   /**
-   * Entries with placeholders instead of ids: a letter and a number, such as `#u12#`. {@link demoSession}
-   * replaces them with ids that depend on the seed.
+   * Entries with placeholders instead of ids. A placeholder contains a letter and a number, such as `#u12#`.
+   * {@link demoSession} replaces them with ids that depend on the seed.
    */
   readonly entries: readonly Entry[];
   /** Files of the project by relative path, at the end of the session. */
@@ -95,7 +95,10 @@ function resized({ entries, parts }: DemoRecording, targetTokens: number): reado
 /** Collects entries, and adjusts the parent and the usage of each entry to the entries before it. */
 class StoryBuilder {
   readonly entries: Entry[] = [];
-  /** New parents for entries whose parent was removed, by the uuid of the removed parent. */
+  /**
+   * New parents for entries whose parent was removed. The key is the uuid of the removed parent, the value is
+   * the uuid of the new parent.
+   */
   readonly #standIns = new Map<string | null | undefined, string | null | undefined>();
   /** Context tokens so far, minus the context tokens at the same position of the recording. */
   #shift = 0;
@@ -118,7 +121,10 @@ class StoryBuilder {
     this.#shift -= tokens;
   }
 
-  /** Repeats a call that reads `tokens` tokens of a log until there is no more room. */
+  /**
+   * Adds copies of a call that reads a log, until there is no more room. The call in `template` takes
+   * `tokens` tokens.
+   */
   readLog(template: readonly Entry[], tokens: number, roomTokens: number): void {
     const [before, logged] = [
       template[0]?.parentUuid,

@@ -41,7 +41,7 @@ export function toolParts(tool: JsonRecord): BlockParts {
 
 const strict = (head: string, value: unknown): BlockParts => ({ head, value, marks: "none" });
 
-/** Returns a string that is equal exactly for blocks that the provider treats as equal. */
+/** Returns the key of a block. Two blocks have the same key exactly if the provider treats them as equal. */
 export function partsKey({ head, value, marks }: BlockParts): string {
   if (value === undefined) return head;
   if (typeof value === "string") return `${head}\0${value}`;

@@ -31,7 +31,7 @@ export interface Prompt {
   readonly positions: readonly PromptPosition[];
   readonly settings: SettingsKeys;
   readonly speed: string;
-  /** Prefixes of the prompt: up to the end of the tools, and up to the end of the system prompt. */
+  /** Two prefixes of the prompt. One ends with the tools, the other ends with the system prompt. */
   readonly ends: { readonly tools: PrefixNode; readonly system: PrefixNode };
 }
 

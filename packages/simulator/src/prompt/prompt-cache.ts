@@ -39,7 +39,9 @@ export interface CacheLookup {
   /** Ids of the tool results that cached edits hide from the model. */
   readonly deletedResults: readonly string[];
   readonly diagnostics: CacheDiagnostics | null;
-  /** Call this when the response starts. Only then can other calls read the cache entries of this call. */
+  /**
+   * Call this when the response starts. Other calls can read the cache entries of this call only after that.
+   */
   commit(messageId?: string): void;
 }
 
@@ -115,9 +117,9 @@ function scopesOf({ model, settings }: Prompt, workspace: string): Readonly<Reco
 }
 
 /**
- * Divides the prompt at three points: the end of the part that was read from the cache, the last one-hour
- * mark after it, and the last mark. The first part is read, the second is written for one hour, and the third
- * is written for five minutes. The rest is plain input.
+ * Divides the prompt into four parts. The first part was read from the cache. The second part ends at the
+ * last one-hour mark after the first part, and is written for one hour. The third part ends at the last mark,
+ * and is written for five minutes. The rest is plain input.
  */
 function usageOf(prompt: Prompt, marks: readonly number[], reached: number, edits: CachedEdits): InputUsage {
   const { positions } = prompt;
@@ -184,7 +186,10 @@ const SWEEP_EVERY_MS = MINUTE_MS;
 /** A cached prefix. */
 interface CacheEntry {
   readonly node: PrefixNode;
-  /** Calls that can read the entry: workspace, model, part of the prompt, and the settings of that part. */
+  /**
+   * Key that a call must have to read the entry. It consists of the workspace, the model, the part of the
+   * prompt, and the settings of that part.
+   */
   readonly scope: string;
   /** Ids of the tool results that cached edits have deleted from the prefix, in order. */
   readonly deleted: readonly string[];
@@ -206,9 +211,8 @@ class CacheEntries {
   }
 
   /**
-   * `wanted` contains the results to delete. Finds the entry from which the largest number of these results,
-   * and no other result, is already deleted. The provider can delete results from a cached prefix, but cannot
-   * restore them.
+   * Finds the entry with the most deleted results. `wanted` contains the results that the request deletes. An
+   * entry with any other deleted result does not count, because the provider cannot restore deleted results.
    */
   find(node: PrefixNode, scope: string, wanted: ReadonlySet<string>, at: number): CacheEntry | undefined {
     let best: CacheEntry | undefined;

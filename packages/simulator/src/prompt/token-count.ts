@@ -8,8 +8,8 @@ import { withoutMarks } from "./block-equality.ts";
 /** Counter of tokens before scaling for the model. See {@link scaleTokens}. */
 export interface TokenCounter {
   /**
-   * Counting method: `o200k` if gpt-tokenizer is installed. All methods approximate Claude's tokenizer, which
-   * is not public.
+   * Counting method. It is `o200k` if gpt-tokenizer is installed. All methods approximate Claude's tokenizer,
+   * which is not public.
    */
   readonly source: "o200k" | "estimate" | "custom";
   text(text: string): number;
@@ -100,8 +100,9 @@ async function loadO200k(): Promise<CountText | undefined> {
 }
 
 /**
- * The tokenizer takes quadratic time for a run that it cannot split (20,000 letters: a quarter of a second),
- * so longer runs are cut. At this length the cuts add less than 1% of tokens.
+ * Maximum characters of a run that the tokenizer cannot split. Longer runs are cut, because such a run takes
+ * quadratic time. A run of 20,000 letters takes a quarter of a second. Cuts at the maximum length add less
+ * than 1% of tokens.
  */
 const RUN_LIMIT = 512;
 const LONG_RUN = new RegExp(

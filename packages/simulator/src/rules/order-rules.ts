@@ -30,8 +30,8 @@ export function checkOrder(messages: readonly SentMessage[], inspection: Inspect
 }
 
 /**
- * For a compaction, checks that there is something to summarize: a user or assistant message that contains
- * more than the block of a failed compaction.
+ * Checks that a compaction has something to summarize. There must be a user or assistant message that
+ * contains more than the block of a failed compaction.
  */
 function checkSomethingToSummarize(messages: readonly SentMessage[], inspection: Inspection): void {
   if (!asksForCompaction(inspection.request)) return;
@@ -43,9 +43,9 @@ function checkSomethingToSummarize(messages: readonly SentMessage[], inspection:
 
 /**
  * Checks the position of compaction blocks. An on-demand summary is signed. It must be the only summary and
- * the first block of the conversation, in any role except system. Summaries of threshold compactions, which
- * have a separate beta, stay in the assistant's replies. A block without content is a failed compaction and
- * does not count. `compaction.ts` checks the signature.
+ * the first block of the conversation. Its message may have any role except system. Summaries of threshold
+ * compactions have a separate beta, and stay in the assistant's replies. A block without content is a failed
+ * compaction and does not count. `compaction.ts` checks the signature.
  */
 function checkCompactionBlocks(messages: readonly SentMessage[], inspection: Inspection): void {
   const summaries = findSummaries(messages);
@@ -306,8 +306,8 @@ function checkEnd(turns: readonly Turn[], inspection: Inspection): void {
 }
 
 /**
- * True if the provider paused the turn: during a tool that the provider runs, or after the provider's own
- * summary. A client may send such a turn back unchanged.
+ * True if the provider paused the turn. It can pause during a tool that it runs, or after its own summary. A
+ * client may send such a turn back unchanged.
  */
 function isResumable(last: PlacedBlock | undefined): boolean {
   if (last === undefined) return false;

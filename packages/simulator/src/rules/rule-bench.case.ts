@@ -48,8 +48,8 @@ export function callWith(body: object, call: CallFields = {}): SimulatedRequest 
 }
 
 /**
- * Returns the text of the refusal, with its status if that is not 400. Returns "accepted" for a valid
- * request.
+ * Returns the text of the refusal. If the status is not 400, the text includes it. Returns "accepted" for a
+ * valid request.
  */
 export function refusalOf(body: object, call: CallFields = {}): string {
   try {

@@ -15,8 +15,8 @@ interface KnownBody {
 }
 
 /**
- * Maximum number of remembered bodies, one for each of several parallel conversations, such as an agent and
- * its subagents.
+ * Maximum number of remembered bodies. Each conversation needs one body. Several conversations may run in
+ * parallel, such as those of an agent and its subagents.
  */
 const MAX_BODIES = 8;
 const MAX_BYTES = 64_000_000;
@@ -132,8 +132,8 @@ function continueBody(
 }
 
 /**
- * Parses the list items that follow another item. Returns undefined if they do not start with a comma: the
- * text then continues the item before (`1` became `12`) or is not JSON.
+ * Parses the list items that follow another item. Returns undefined if the text does not start with a comma.
+ * In that case, the text continues the previous item (`1` became `12`), or is not JSON.
  */
 function itemsAfterAnItem(text: string): readonly unknown[] | undefined {
   const items = text.replace(/^[ \n\r\t]*,/, "");

@@ -105,7 +105,7 @@ export function modelInfo(model: SimulatedModel, betas: ReadonlySet<string>): Js
   };
 }
 
-/** Returns the answer to `GET /v1/models`: pages by id, forward and backward. */
+/** Returns the answer to `GET /v1/models`. A client can request the page after or before an id. */
 export function modelPage(catalog: Catalog, query: URLSearchParams, betas: ReadonlySet<string>): JsonRecord {
   const limit = pageSize(query.get("limit"));
   const all = catalog.all;

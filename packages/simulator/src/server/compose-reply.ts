@@ -130,8 +130,8 @@ function findStop(
 }
 
 /**
- * Returns the stop reason of a cut reply. The window is the reason only if fewer tokens are left than
- * `max_tokens`.
+ * Returns the stop reason of a cut reply. The reason is the window only if the window has fewer tokens left
+ * than `max_tokens`.
  */
 const cutReason = ({ maxTokens, roomTokens }: ReplyLimits): string =>
   roomTokens < maxTokens ? "model_context_window_exceeded" : "max_tokens";

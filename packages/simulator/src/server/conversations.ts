@@ -52,7 +52,10 @@ interface ConversationParts {
 type Headers = Readonly<Record<string, string>>;
 type Context = PreparedContext<Prompt>;
 
-/** The API behind `POST /v1/messages`: checks, prepares, counts, caches and answers. */
+/**
+ * Implements `POST /v1/messages`. It checks and prepares each request, counts its tokens, updates the cache
+ * and answers.
+ */
 export class Conversations {
   readonly #parts: ConversationParts;
   readonly #tree = new PrefixTree();
@@ -142,7 +145,10 @@ export class Conversations {
     });
   }
 
-  /** Composes the reply. The blocks of a compaction come before the turn, or replace it. */
+  /**
+   * Composes the reply. If the call compacts, the blocks of the compaction come before the turn, or replace
+   * the turn.
+   */
   #compose(request: SimulatedRequest, context: Context, lookup: CacheLookup): ComposedReply {
     const { counter, ids } = this.#parts;
     const { model, conversation, compaction, signer } = context;
@@ -209,8 +215,8 @@ export class Conversations {
 }
 
 /**
- * Returns the number of messages as the context of new ids. It distinguishes the turns of a conversation. See
- * {@link Ids}.
+ * Returns the number of messages in the request. It is the context of new ids (see {@link Ids}), because it
+ * differs between the turns of a conversation.
  */
 const lengthOf = ({ request }: Context): string =>
   String(Array.isArray(request.body.messages) ? request.body.messages.length : 0);
@@ -220,7 +226,10 @@ function countOf({ request, tokens, originalTokens }: Context): JsonRecord {
   return { input_tokens: tokens, context_management: original };
 }
 
-/** Creates a reply without an answer. It contains only the blocks of a compaction, if any. */
+/**
+ * Creates a reply without a turn of the model. If there was a compaction, the reply contains its blocks.
+ * Otherwise it is empty.
+ */
 function withoutTurn(
   content: readonly ContentBlock[],
   { stopReason, stopDetails }: { readonly stopReason: string; readonly stopDetails?: JsonRecord },
@@ -254,7 +263,7 @@ function isRunByClient(tool: unknown): boolean {
   return type === "custom" || /^(?:bash|text_editor|memory|computer)_/.test(type);
 }
 
-/** Replaces the tool results that cached edits delete with a placeholder. */
+/** If a cached edit deletes a tool result, replaces the result with a placeholder. */
 function withoutResults(messages: readonly ApiMessage[], ids: readonly string[]): readonly ApiMessage[] {
   if (ids.length === 0) return messages;
   return messages.map((message) => {
@@ -280,7 +289,9 @@ function replyLimits(body: JsonRecord, model: SimulatedModel, inputTokens: numbe
   };
 }
 
-/** Returns the options with which the request checker applies the same rules as the simulator. */
+/**
+ * Returns options for the request checker. With them, the checker applies the same rules as the simulator.
+ */
 function checkOptionsFor(
   { model, version }: Pick<SimulatedRequest, "model" | "version">,
   switches: Switches,

@@ -43,8 +43,8 @@ const stream = async (changed: object = {}): Promise<SseEvent[]> =>
   parseEvents(await (await post({ stream: true, ...changed })).text());
 
 /**
- * Builds a message from stream events like a client. Adds each delta to its block, and replaces figures of
- * the first usage with those of the last.
+ * Builds a message from stream events like a client. Each delta is added to its block. The figures of the
+ * last usage replace those of the first usage.
  */
 function accumulate(events: readonly SseEvent[]): JsonRecord {
   let message: Record<string, unknown> = {};

@@ -9,7 +9,7 @@ import { encodeEvent, type StreamEvent } from "./stream-events.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Answer to a request before any of it is written. */
+/** Answer to a request, in the form before it is written to the connection. */
 export type Answer =
   | (AnswerBase & { readonly kind: "json"; readonly status: number; readonly body: unknown })
   | (AnswerBase & { readonly kind: "stream"; readonly events: Iterable<StreamEvent> })
@@ -55,8 +55,8 @@ export function refusalAnswer(refusal: ApiRefusal, requestId: string, headers: H
 }
 
 /**
- * Answer of the network in front of the API to a body that is too large. It has neither the usual error
- * format nor a request id.
+ * The network in front of the API sends this answer if a body is too large. The answer has neither the usual
+ * error format nor a request id.
  */
 export const NETWORK_TOO_LARGE: Answer & { readonly status: number } = {
   kind: "json",
@@ -66,8 +66,8 @@ export const NETWORK_TOO_LARGE: Answer & { readonly status: number } = {
 };
 
 /**
- * Delivers an answer. Returns true if a fault ended the stream with an error event. If the stream has fewer
- * events than the fault waits for, the stream ends as usual.
+ * Delivers an answer. Returns true if a fault ended the stream with an error event. A fault takes effect
+ * after a number of events. If the stream has fewer events, it ends as usual.
  */
 export async function deliver(
   answer: Answer,

@@ -10,7 +10,10 @@ export type Fault =
   | StatusFault
   /** An overload that is reported in the middle of a stream. Affects only streamed requests. */
   | { readonly kind: "overload-in-stream"; readonly afterEvents?: number }
-  /** Ends the connection after this number of body bytes. With 0, the default, ends it before any answer. */
+  /**
+   * Ends the connection after this number of body bytes. The default is 0, which ends the connection before
+   * any answer.
+   */
   | { readonly kind: "cut"; readonly afterBytes?: number }
   /** Accepts the request and never answers. */
   | { readonly kind: "silence" }
@@ -22,10 +25,11 @@ export interface StatusFault {
   readonly kind: "status";
   readonly status: number;
   /**
-   * Seconds in the header `retry-after`. A 429 has this header by default. With null, it has no such header.
+   * Seconds in the header `retry-after`. A 429 has this header by default. If the value is null, the header
+   * is missing.
    */
   readonly retryAfter?: number | null;
-  /** Makes a 429 say that the monthly budget is used up, so that a retry does not help. */
+  /** If true, a 429 says that the monthly budget is used up. In that case a retry does not help. */
   readonly spendLimit?: boolean;
   readonly type?: string;
   readonly message?: string;
@@ -41,12 +45,12 @@ export interface FaultCandidate {
 }
 
 export interface FaultConditions {
-  /** Number of requests that the fault affects. Default: one, or no limit if there is a probability. */
-  readonly times?: number;
   /**
-   * Selects the requests that the fault affects. Default: calls for an answer of the model, and no other
-   * requests.
+   * Number of requests that the fault affects. The default is one. If there is a probability, the default is
+   * no limit.
    */
+  readonly times?: number;
+  /** Selects the requests that the fault affects. Default: only requests that ask the model for an answer. */
   readonly when?: (candidate: FaultCandidate) => boolean;
   /** Probability from 0 to 1 that the fault affects a matching request. */
   readonly probability?: number;
@@ -125,7 +129,9 @@ const TEXT_OF_STATUS = {
 /** Every status for which the simulator has an error text. */
 export const FAULT_STATUSES: readonly number[] = [...Object.keys(TEXT_OF_STATUS).map(Number), 429];
 
-/** Creates the refusal of a status fault, with the API's text unless the fault has its own text. */
+/**
+ * Creates the refusal of a status fault. If the fault has no text of its own, the refusal has the API's text.
+ */
 export function refusalOf(fault: StatusFault, organization: string, model: string): ApiRefusal {
   const { status, message, details, type } = wordsFor(fault, organization, model);
   const wait = retryAfter(fault);
@@ -143,8 +149,8 @@ function wordsFor({ status, spendLimit }: StatusFault, organization: string, mod
 }
 
 /**
- * Returns the seconds for `retry-after`, or undefined for no header. If the budget is used up, waiting does
- * not help, so there is no header.
+ * Returns the seconds for `retry-after`, or undefined for no header. If the budget is used up, there is no
+ * header, because waiting does not help.
  */
 function retryAfter({ status, retryAfter, spendLimit }: StatusFault): number | undefined {
   if (spendLimit) return undefined;

@@ -4,7 +4,10 @@ import { createHash } from "node:crypto";
 const ID_LETTERS = 22;
 const BASE_62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** Generator of all ids. The ids depend on the seed, so equal requests in equal order get equal ids. */
+/**
+ * Generator of all ids. The ids depend on the seed. If equal requests arrive in equal order, they get equal
+ * ids.
+ */
 export interface Ids {
   request(): string;
   message(context: string): string;
@@ -13,9 +16,9 @@ export interface Ids {
 }
 
 /**
- * Creates a generator of ids. An id depends on the seed, on the number of earlier ids, and on the context.
- * Because of the context, ids do not repeat when a conversation continues on another simulator with the same
- * seed.
+ * Creates a generator of ids. An id depends on the seed, on the number of earlier ids, and on the context. A
+ * conversation may continue on another simulator with the same seed. Because of the context, ids do not
+ * repeat there.
  */
 export function createIds(seed: number): Ids {
   const counts = new Map<string, number>();

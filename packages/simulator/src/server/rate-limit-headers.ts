@@ -7,7 +7,9 @@ const LIMITS = { requests: 4_000, inputTokens: 2_000_000, outputTokens: 400_000 
 const ROUNDING_TOKENS = 1_000;
 const MINUTE_MS = 60_000;
 
-/** Returns the rate limit headers of an answer, as if this call were the only call in its minute. */
+/**
+ * Returns the rate limit headers of an answer. They assume that no other call was made in the same minute.
+ */
 export function rateLimitHeaders(now: number, input = 0, output = 0): Record<string, string> {
   const headers: Record<string, string> = {};
   const add = (what: string, limit: number, used: number, rounding = ROUNDING_TOKENS): void => {

@@ -11,7 +11,7 @@ export type Endpoint = "messages" | "count_tokens" | "models" | "other";
 
 /** Current outcome of a request. */
 export type Outcome =
-  /** The request is not finished yet, or gets no answer. */
+  /** The request is still running, or it will never get an answer. */
   | "open"
   | "answered"
   /** A fault ended the connection in the middle of the answer. */
@@ -47,7 +47,10 @@ export interface LogTotals {
    * conversation.
    */
   readonly bindingRefusals: number;
-  /** Input tokens of all calls for an answer. Calls that only count tokens are free and not included. */
+  /**
+   * Input tokens of all requests that ask the model for an answer. Requests that only count tokens are free
+   * and not included.
+   */
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
@@ -74,17 +77,17 @@ export class LogEntry {
   unknownBetas: readonly string[] = [];
   model: string | undefined;
   client: ClientMarks = {};
-  /** Undefined for requests that do not call a model, and for malformed ones. */
+  /** Purpose of the model call. Undefined if the request does not call a model or is malformed. */
   purpose: CallPurpose | undefined;
   isStream = false;
   /**
-   * The body as sent. Undefined for requests without a body. In a long run, only the newest requests keep
-   * their bodies.
+   * The body as the client sent it. Undefined for requests without a body. In a long run, only the newest
+   * requests keep their bodies.
    */
   body: JsonRecord | undefined;
   /**
-   * The body with the stored messages of its thread. The new messages alone would break the rules of a
-   * conversation.
+   * The body with the stored messages of its thread added. It is needed because the new messages alone would
+   * break the rules of a conversation.
    */
   wholeBody: JsonRecord | undefined;
   /** Size of the body in bytes, before decompression. */
@@ -112,8 +115,8 @@ export class LogEntry {
   }
 
   /**
-   * Findings of the request checker. Computed at the first access, or when the body is dropped. Undefined for
-   * requests without a body, and for continuations of an unknown thread.
+   * Findings of the request checker. They are computed at the first access, or before the body is dropped.
+   * Undefined if the request has no body, or if it continues an unknown thread.
    */
   get findings(): readonly Finding[] | undefined {
     const body = this.wholeBody ?? (isContinuation(this.body) ? undefined : this.body);
@@ -134,7 +137,10 @@ export class LogEntry {
 const isContinuation = (body: JsonRecord | undefined): boolean =>
   stringField(body?.thread, "type") === "continue";
 
-/** Rules about thinking blocks that a client sent back changed, or in a changed conversation. */
+/**
+ * Rules about thinking blocks that a client sent back. They are broken if the block or its conversation was
+ * changed.
+ */
 const BINDING_RULES: readonly (string | undefined)[] = [
   "signatureInvalid",
   "latestThinkingModified",
@@ -142,7 +148,8 @@ const BINDING_RULES: readonly (string | undefined)[] = [
 ] satisfies readonly TextName[];
 
 /**
- * True for the refusal of a thread. It is no fault of the client, which sends the whole conversation next.
+ * True if the refusal is about a thread. Such a refusal is not the client's fault, and the client sends the
+ * whole conversation next.
  */
 const isThreadRefusal = ({ code }: LoggedError): boolean => code?.startsWith("thread_") === true;
 
@@ -172,14 +179,14 @@ export class RequestLog {
     return this.#entries.at(-1);
   }
 
-  /** Calls for an answer of the model. */
+  /** Requests that ask the model for an answer. */
   get messages(): readonly LoggedRequest[] {
     return this.#entries.filter(({ endpoint }) => endpoint === "messages");
   }
 
   /**
    * Requests that were refused as invalid, or in which the request checker finds a problem. The list is empty
-   * for a correct client. Refusals that a test triggered and refused threads do not count.
+   * for a correct client. It excludes refusals that a test triggered, and refusals of threads.
    */
   get invalid(): readonly LoggedRequest[] {
     return this.#entries.filter(({ error, fault, findings }) => {

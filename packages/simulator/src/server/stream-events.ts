@@ -25,15 +25,15 @@ export interface StreamEvent {
 
 export interface StreamShape {
   /**
-   * True for an on-demand compaction, whose block is complete in the start event. A threshold compaction
-   * sends the content in one delta.
+   * True for an on-demand compaction. Its start event contains the complete block. A threshold compaction
+   * instead sends the content in one delta.
    */
   readonly isCompactionWhole: boolean;
 }
 
 /** Characters per delta. Deltas of the real API are a few tokens long. */
 const PIECE_LENGTH = 24;
-/** Maximum number of deltas for a text, because each event costs time. Very long texts use longer deltas. */
+/** Maximum number of deltas for a text. Very long texts use longer deltas, because each event costs time. */
 const MAX_PIECES = 500;
 /** Output tokens that `message_start` reports, although nothing is written yet. */
 const OUTPUT_TOKENS_AT_START = 1;
@@ -125,7 +125,7 @@ function inputText(input: unknown, isCut: boolean): string {
   return isCut ? text.slice(0, -1) : text;
 }
 
-/** Splits a text, but never a surrogate pair, so that each piece is valid text. */
+/** Splits a text into pieces. It never splits a surrogate pair, so that each piece is valid text. */
 export function* pieces(text: string): Generator<string> {
   const length = Math.max(PIECE_LENGTH, Math.ceil(text.length / MAX_PIECES));
   for (let at = 0; at < text.length; ) {

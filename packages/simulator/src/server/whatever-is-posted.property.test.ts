@@ -9,7 +9,7 @@ const MARK = { cache_control: { type: "ephemeral" } };
 const user = (content: unknown): JsonRecord => ({ role: "user", content });
 const assistant = (content: unknown): JsonRecord => ({ role: "assistant", content });
 
-/** Valid requests that together have every part that a rule or a behavior checks. */
+/** Valid requests. Each part that a rule or a behavior checks is in at least one of them. */
 const SOUND: readonly JsonRecord[] = [
   {
     model: "claude-sonnet-5-5",
@@ -87,7 +87,7 @@ const SOUND: readonly JsonRecord[] = [
   },
 ];
 
-/** Numbers, texts and shapes that break code without input checks. */
+/** Generates numbers, texts and shapes that break code without input checks. */
 const nasty: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     ...[

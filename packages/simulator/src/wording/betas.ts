@@ -17,7 +17,7 @@ export const BETAS = {
   stopAtWindow: "model-context-window-exceeded-2025-08-26",
 } as const;
 
-/** Lists of betas. Any beta of a list enables the field or block type. */
+/** Lists of betas. The key names a field or block type. Each beta in the list enables it. */
 export const BETAS_FOR = {
   mcp: ["mcp-client-2025-04-04", "mcp-client-2025-11-20", "mcp-client-2026-09-15"],
   fallback: ["server-side-fallback-2026-06-01", "server-side-fallback-2026-07-01"],
@@ -65,7 +65,10 @@ const NAMED_BY_SDK: readonly string[] = [
   "webhooks-2026-10-07",
 ];
 
-/** Values that the SDK does not name, but that its helpers, Claude Code or other clients send. */
+/**
+ * Values that are missing in the SDK's list of betas. The SDK's helpers, Claude Code or other clients send
+ * them.
+ */
 const SENT_BY_CLIENTS: readonly string[] = [
   "advanced-tool-use-2025-11-20",
   "afk-mode-2026-01-31",

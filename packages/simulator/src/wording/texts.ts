@@ -210,7 +210,7 @@ export const MESSAGE_TEXTS = {
   },
 } as const;
 
-/** Texts about edits, compaction, threads and bound thinking, and the provider's placeholders. */
+/** Texts about edits, compaction, threads and bound thinking. The provider's placeholders are also here. */
 export const CONTEXT_TEXTS = {
   // Edits and compaction
   clearThinkingFirst: { text: "context_management.edits: `clear_thinking_20251015` must be the first edit" },
@@ -291,7 +291,8 @@ export const CONTEXT_TEXTS = {
     text: "{path}: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.",
   },
   /**
-   * `{sentences}` are the next texts. They say which beta to set, and what has changed in the conversation.
+   * `{sentences}` is replaced with some of the next texts. They say which beta to set, and what has changed
+   * in the conversation.
    */
   thinkingBoundElsewhere: {
     verified: true,
@@ -302,8 +303,8 @@ export const CONTEXT_TEXTS = {
     text: "That setting requires the `{beta}` value in the `anthropic-beta` header.",
   },
   /**
-   * The documentation says that a sentence about the change follows, but does not quote the sentence. The
-   * same applies to the texts below.
+   * The documentation says that a sentence about the change follows, but it does not quote the sentence. This
+   * also applies to the texts below.
    */
   systemDiffers: { text: "The `system` prompt differs from when this block was created." },
   toolsDiffer: { text: "The `tools` list differs from when this block was created." },

@@ -22,8 +22,8 @@ import type { FileContent, ResolvedPath, SeenFile } from "../../workplace.ts";
 import type { FilePlace } from "./file-place.ts";
 
 /**
- * Text input without NUL characters. A file with a NUL character counts as binary. Its diff would be empty,
- * so the person would allow an unseen change.
+ * Text input without NUL characters. A file with a NUL character counts as binary, and the diff of a binary
+ * file is empty. So the person would allow an unseen change.
  */
 export const textInput: z.ZodType<string> = z
   .string()

@@ -55,8 +55,8 @@ export function editTool(place: FilePlace): Tool {
 }
 
 /**
- * Returns the diff of an edit, even if the edit would be refused now, because the file may change before the
- * edit runs.
+ * Returns the diff of an edit. Returns it even if the edit would be refused now, because the file may change
+ * before the edit runs.
  */
 function previewOf(before: Buffer | undefined, edit: TextEdit): string {
   const result = before === undefined ? undefined : applyEdit(before, edit);

@@ -56,7 +56,8 @@ export async function missingWords({ cwd }: FilePlace, file: ResolvedPath): Prom
 
 export async function needsForReading(place: FilePlace, path: string): Promise<readonly PermissionNeed[]> {
   const file = await place.paths.resolve(path);
-  // The tool refuses an impossible path anyway, and the agent may read the files of its own session.
+  // These two cases need no question. The tool refuses an impossible path anyway, and the agent may read the
+  // files of its own session.
   if (file.problem !== undefined || (await isOfSession(place, file))) return [];
   const { realPath } = file;
   if (isSecret(file)) {
@@ -73,8 +74,8 @@ export const isSecret = ({ path, realPath }: ResolvedPath): boolean =>
   isSecretFile(path) || isSecretFile(realPath);
 
 /**
- * Returns the permissions for a change. Uses a separate key, because a permission to read is no permission to
- * write.
+ * Returns the permissions for a change. Their key differs from the key for reading, because a permission to
+ * read is no permission to write.
  */
 export async function needsForChange(
   place: FilePlace,
@@ -131,7 +132,7 @@ async function whyGuarded(place: FilePlace, file: ResolvedPath): Promise<Guarded
     : undefined;
 }
 
-/** Folders, besides the file's own, to search for links with guarded names. */
+/** Folders to search for links with guarded names, in addition to the file's own folder. */
 const FOLDERS_WITH_LINKS = [
   ...["", ".git", ".git/hooks", ".vscode", ".github", ".github/workflows", ".husky", ".husky/_", ".cargo"],
   ...[".claude", ".claude/skills", ".claude/commands", ".claude/hooks", ".claude/agents"],
@@ -153,7 +154,7 @@ async function guardedLinkTo({ cwd }: FilePlace, realPath: string): Promise<Guar
 }
 
 /**
- * Returns true if the path is below a folder that git treats as a repository, which is any folder with `HEAD`
+ * Returns true if the path is below a folder that git treats as a repository. This is any folder with `HEAD`
  * and one of the other names below. A file named `HEAD` is already guarded by its name.
  */
 async function isInGitFolder(path: string): Promise<boolean> {
@@ -186,8 +187,8 @@ const hasSeveralNames = (path: string): Promise<boolean> =>
   );
 
 /**
- * Returns the path of the main session, also for the session of a subagent, which is stored next to the main
- * session. So the same files are guarded for the main agent and its subagents.
+ * Returns the path of the main session. The session of a subagent is stored next to the main session, and for
+ * it this returns the main session too. So the same files are guarded for the main agent and its subagents.
  */
 const mainSession = (sessionPath: string): string =>
   sessionPath.replace(/\.agents[\\/][^\\/]+\.jsonl$/, ".jsonl");
@@ -201,8 +202,8 @@ async function isOfSession({ paths, sessionPath }: FilePlace, { realPath }: Reso
 
 /**
  * Checks if a file belongs to other sessions or to the settings in the folder above them. Hooks in these
- * settings run programs. A folder of sessions that contains the working directory does not count, because the
- * user chose to work inside it.
+ * settings run programs. If such a folder contains the working directory, it does not count, because the user
+ * chose to work inside it.
  */
 async function isBesideSession({ cwd, paths, sessionPath }: FilePlace, file: ResolvedPath): Promise<boolean> {
   const [session, here] = await Promise.all([paths.resolve(sessionPath), paths.resolve(cwd)]);

@@ -11,9 +11,9 @@ export interface Place {
 export const MAX_PLACES = 1_000_000;
 
 /**
- * Finds every match, including overlapping ones, up to one more than the limit. A line end in the text also
- * matches CRLF, because the model sees lines without their line ends. A text that contains a carriage return
- * is matched literally.
+ * Finds every match, including overlapping ones. Stops after one match more than the limit. A line end in the
+ * text also matches CRLF, because the model sees lines without their line ends. A text that contains a
+ * carriage return is matched literally.
  */
 export function placesOf(content: string, text: string): readonly Place[] {
   if (text === "") return [];
@@ -93,7 +93,10 @@ function indexesOf(content: string, text: string): readonly number[] {
   return indexes;
 }
 
-/** Computes for each prefix of the text the length of its longest proper suffix that is also a prefix. */
+/**
+ * Computes one number for each prefix of the text: the length of its longest proper suffix that is also a
+ * prefix of the text.
+ */
 function bordersOf(text: string): Int32Array {
   const borders = new Int32Array(text.length + 1);
   for (let at = 1, same = 0; at < text.length; at++) {
@@ -105,11 +108,11 @@ function bordersOf(text: string): Int32Array {
 }
 
 /**
- * Maps an index in the content without carriage returns to the index in the original content. Uses binary
- * search, so calls can come in any order.
+ * Returns a function that converts indexes. It takes an index in the content without carriage returns, and
+ * returns the index in the original content. Uses binary search, so calls can come in any order.
  */
 function originalIndex(content: string): (index: number) => number {
-  // Index of each CRLF's line end in the content without carriage returns.
+  // For each CRLF, the index of its line end in the content without carriage returns.
   const ends: number[] = [];
   for (let at = content.indexOf("\r\n"); at !== -1; at = content.indexOf("\r\n", at + 2))
     ends.push(at - ends.length);

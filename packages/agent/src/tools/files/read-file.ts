@@ -138,8 +138,8 @@ function isSameContent(before: SeenFile, now: SeenFile): boolean {
 
 /**
  * Creates the result for a file that is still in the context. The first words of the result tell the engine
- * that the content is missing. The next read returns the content, so that an agent that lost the content does
- * not repeat the call forever.
+ * that the content is missing. The next read returns the content. Otherwise an agent that lost the content
+ * would repeat the call forever.
  */
 function unchanged(
   { reads }: FilePlace,

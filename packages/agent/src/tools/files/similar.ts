@@ -11,7 +11,10 @@ const MAX_NAMES = 5_000;
 const MAX_SUGGESTIONS = 3;
 const MIN_CLOSENESS = 0.5;
 
-/** Returns the similarity of two texts from 0 to 1: the share of character pairs that both have. */
+/**
+ * Returns a function that compares a text with `wanted`. Its result is the similarity from 0 to 1: the share
+ * of character pairs that both texts have.
+ */
 export function closenessTo(wanted: string): (text: string) => number {
   const pairs = pairsOf(wanted);
   const count = sum(pairs);

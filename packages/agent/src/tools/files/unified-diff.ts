@@ -56,8 +56,8 @@ export function diffOf(
 export const countsIn = ({ added, removed }: TextDiff): string => `+${added} −${removed}`;
 
 /**
- * Splits a text into lines with their line ends, because a last line with a line end differs from one
- * without.
+ * Splits a text into lines. The lines keep their line ends, because a last line with a line end differs from
+ * one without.
  */
 const linesWithEnds = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 

@@ -8,8 +8,8 @@ import { closenessTo } from "./similar.ts";
 const MAX_COMPARED_CHARS = 1_000_000;
 const MAX_COMPARED_LINES = 20_000;
 /**
- * Maximum number of comparisons: file lines times text lines. If all lines are similar, each is compared with
- * each.
+ * Maximum number of line comparisons. If all lines are similar, each line of the file is compared with each
+ * line of the text.
  */
 const MAX_COMPARISONS = 50_000_000;
 /** Minimum similarity. Lines with a lower similarity have little more in common than their language. */

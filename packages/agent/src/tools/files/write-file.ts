@@ -97,8 +97,8 @@ function overwriteRefusal(
 }
 
 /**
- * Encodes content like the existing file. Also keeps its line ends if they are uniform, because Read does not
- * show them.
+ * Encodes content like the existing file. If the line ends of that file are uniform, uses them too, because
+ * Read does not show line ends.
  */
 function encodeLike(before: Buffer | undefined, content: string): Buffer {
   const old = before === undefined ? undefined : decodeText(before);

@@ -15,15 +15,18 @@ const MAX_ALTERNATIVES = 200;
 
 /** Pattern that matches paths in bounded time. */
 export interface GlobPattern {
-  /** Checks whether a path matches. `path`: the names on the way to a file, from the searched folder. */
+  /**
+   * Checks whether a path matches. `path` contains the names of the folders and of the file, starting below
+   * the searched folder.
+   */
   matches(path: readonly string[]): boolean;
   /** Checks if something in this folder can match. */
   reaches(folder: readonly string[]): boolean;
 }
 
 /**
- * Compiles a pattern with `*`, `?`, `[a-z]` and `[!a-z]` within a name, `**` for any number of folders, and
- * `{a,b}`. A backslash escapes.
+ * Compiles a pattern. Within a name, it can contain `*`, `?`, `[a-z]` and `[!a-z]`. `**` matches any number
+ * of folders, and `{a,b}` lists alternatives. A backslash escapes the next character.
  */
 export function globPattern(pattern: string): GlobPattern {
   const alternatives = (alternativesOf(pattern) ?? []).map((each) =>

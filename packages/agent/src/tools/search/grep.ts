@@ -104,7 +104,7 @@ async function grep(place: FilePlace, input: GrepInput, context: ToolContext): P
     const chosen = isNamed
       ? { files: [root.realPath], isCut: false, unreadable: 0 }
       : await walk({ root: root.realPath, patterns: globPatterns(input.glob), signal });
-    // A file that may contain credentials is searched only if the call names it, because then the person was
+    // A file that may contain credentials is searched only if the call names it. In that case, the person was
     // asked.
     const files = isNamed ? chosen.files : chosen.files.filter((file) => !isSecretFile(file));
     const findings = await searchAll(files, {

@@ -171,8 +171,8 @@ export class SearchPattern {
   readonly #guarded: GuardedPattern;
   readonly isMultiline: boolean;
   /**
-   * Bytes that every match contains. Undefined if unknown. A file without these bytes needs no search, which
-   * rules out most files quickly.
+   * Bytes that every match contains. Undefined if unknown. A file without these bytes needs no search. This
+   * check rules out most files quickly.
    */
   readonly bytes: Buffer | undefined;
   #slowFiles = 0;
@@ -229,8 +229,8 @@ const LARGEST_IN_TREE_BYTES = 8 * 1024 * 1024;
  */
 const LARGEST_NAMED_BYTES = 128 * 1024 * 1024;
 /**
- * Maximum length of a line. A longer line is split, so that a file without line ends is not in memory as a
- * whole.
+ * Maximum length of a line. A longer line is split. Otherwise a file without line ends would be in memory as
+ * a whole.
  */
 const LONGEST_LINE_CHARS = 8 * 1024 * 1024;
 

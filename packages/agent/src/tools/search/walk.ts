@@ -42,8 +42,8 @@ export async function walk(request: WalkRequest): Promise<Walked> {
   const { root, patterns, signal } = request;
   const named = new Set([root, ...patterns].flatMap((text) => text.split(/[\\/{},]/)));
   const skipped = USUALLY_SKIPPED.filter((name) => !named.has(name));
-  // If the search names one of the usually skipped folders, the model wants to see its contents. Most
-  // .gitignore files exclude these folders, so no .gitignore rules apply then.
+  // If the search names one of the usually skipped folders, the model wants to see its contents. In that case
+  // no .gitignore rules apply, because most .gitignore files exclude these folders.
   const rules = skipped.length < USUALLY_SKIPPED.length ? undefined : await rulesAround(root);
   const search = new TreeSearch(request, new Set(skipped), rules);
   await search.visit([]);
@@ -73,14 +73,14 @@ export async function newestFirst(files: readonly string[], signal: AbortSignal)
 }
 
 /**
- * Returns the path of a file for display: below the path that the call requested, even if that path is a
- * link. The result is relative if it is inside the working directory.
+ * Returns the path of a file for display. It starts with the path that the call requested, even if that path
+ * is a link. If the result is inside the working directory, it is relative.
  */
 export const shownBelow = ({ cwd }: FilePlace, root: ResolvedPath, absolute: string): string =>
   shortPath(resolve(root.path, relative(root.realPath, absolute)), [cwd]);
 
 /**
- * Returns the ignore rules, or undefined if the search starts inside an excluded folder, because then the
+ * Returns the ignore rules. If the search starts inside an excluded folder, returns undefined, because the
  * model wants the files of that folder.
  */
 async function rulesAround(root: string): Promise<IgnoreRules | undefined> {
@@ -89,8 +89,8 @@ async function rulesAround(root: string): Promise<IgnoreRules | undefined> {
 }
 
 /**
- * Finds the nearest folder at or above this one that has a `.git` entry, which is a file in worktrees and
- * submodules. Runs no command.
+ * Finds the nearest folder, at or above this one, that has a `.git` entry. In worktrees and submodules,
+ * `.git` is a file. Runs no command.
  */
 export async function gitRootOf(folder: string): Promise<string | undefined> {
   for (let at = folder; ; at = dirname(at)) {
@@ -222,7 +222,9 @@ class IgnoreRules {
   }
 }
 
-/** Reads a `.gitignore` file. Like git, follows no link. Opens no pipe, which would block forever. */
+/**
+ * Reads a `.gitignore` file. Follows no links, like git. Opens no pipes, because a pipe would block forever.
+ */
 async function listAt(path: string): Promise<string> {
   const found = await lstat(path);
   return found.isFile() && found.size <= LONGEST_LIST_BYTES ? await readFile(path, "utf8") : "";

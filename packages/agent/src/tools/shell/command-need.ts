@@ -93,7 +93,7 @@ async function reachOf(place: Place, command: string): Promise<Reach> {
 /**
  * Checks if a command reads more than the files that it names. If `diff` gets a folder, it reads everything
  * in that folder, including credentials and linked files. `git add` accepts folders and patterns, and a later
- * command could show what it added. So only existing files are safe.
+ * command could show what it added. So `git add` is safe only with names of existing files.
  */
 async function takesMore({ paths }: Place, words: readonly string[]): Promise<boolean> {
   const isAdd = words[0] === "git" && words[1] === "add";
@@ -175,8 +175,8 @@ const namesIn = (command: string): readonly string[] =>
 const isPathLike = (name: string): boolean => /[./~]/.test(name);
 
 /**
- * Finds words of the command that name credentials. A name without a folder, such as `x.key`, counts only if
- * the file exists, because such a name is code more often than a file.
+ * Finds words of the command that name credentials. A name without a folder, such as `x.key`, is code more
+ * often than a file. So it counts only if the file exists.
  */
 async function secretIn({ paths }: Place, command: string): Promise<string | undefined> {
   const names = namesIn(withoutMessage(command));
@@ -211,7 +211,10 @@ const WRITERS =
 /** Git subcommands that change files of the working tree. */
 const GIT_WRITERS = /^(?:checkout|restore|mv|rm|apply|am|reset|switch|clean|worktree|config|submodule)$/;
 
-/** Finds a guarded file that the command may write to: after `>`, or as argument of a program that writes. */
+/**
+ * Finds a guarded file that the command may write to. Its name is after `>`, or it is an argument of a
+ * program that writes.
+ */
 function guardedIn(command: string): (GuardedFile & { readonly name: string }) | undefined {
   for (const part of commandsIn(command)) {
     const behind = [...part.matchAll(/>+\s*(\S+)/g)].flatMap(([, target = ""]) => namesIn(target));
@@ -223,7 +226,10 @@ function guardedIn(command: string): (GuardedFile & { readonly name: string }) |
   return undefined;
 }
 
-/** Finds arguments of a writing program anywhere in the command, also after `sudo`, `time` or a variable. */
+/**
+ * Finds the arguments of a program that writes. The program can be anywhere in the command, also after
+ * `sudo`, `time` or a variable.
+ */
 function writtenBy(part: string): readonly string[] {
   const names = namesIn(part);
   const isReading = /\bg?sed\s+-n\b/.test(part) && !/\s(?:-[a-z]*i|--in-place)/.test(part);

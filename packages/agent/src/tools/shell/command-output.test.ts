@@ -87,7 +87,7 @@ describe("the file of a long output", () => {
     );
   });
 
-  it("only the user can read the file with a command's output", async () => {
+  it("the file that contains the output of a command is readable only by the user", async () => {
     const { output, path } = newOutput(10);
     await output.add(Buffer.from("more than ten characters"));
     await output.finish();

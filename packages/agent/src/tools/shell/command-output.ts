@@ -118,7 +118,7 @@ export class CappedText {
     if (text === "") return;
     if (this.#head.length < this.#limit) this.#head += text.slice(0, this.#limit - this.#head.length);
     this.#tail += text;
-    // Cuts the text only at twice the limit, because cutting for each piece, which can be a single character,
+    // Cuts the text only at twice the limit. A piece can be a single character, so cutting after each piece
     // would be slow.
     if (this.#tail.length > 2 * this.#limit) this.#tail = this.#tail.slice(-this.#limit);
     this.#length += text.length;

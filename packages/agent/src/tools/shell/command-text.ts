@@ -37,9 +37,9 @@ export const exactKey = (command: string): CommandKey => ({
 const unquoted = (word: string): string => word.replace(/["']/g, "");
 
 /**
- * Characters that are literal in every shell, quoted or not. All others (`;` `&` `|` `$` backticks,
- * backslashes, redirections, brackets, `%` and `^` of Windows, line ends) can join, hide or replace commands
- * in some shell.
+ * Characters that are literal in every shell, quoted or not. All other characters can join, hide or replace
+ * commands in some shell: `;` `&` `|` `$` backticks, backslashes, redirections, brackets, `%` and `^` of
+ * Windows, line ends.
  */
 const PLAIN = "\\p{L}\\p{N}_./:=@+,\\-";
 const WORD = `(?:[${PLAIN}]|"[${PLAIN} ]*"|'[${PLAIN} ]*')+`;
@@ -77,7 +77,7 @@ const RUNNERS = names(
 );
 
 /**
- * Programs that run any code if an option before the subcommand says so (`node -e`, `python -c`,
+ * Programs that can run any code because of an option before the subcommand (`node -e`, `python -c`,
  * `git -c alias.x=!rm`).
  */
 const OPTIONS_FIRST_ARE_CODE = names(
@@ -96,7 +96,10 @@ const RUNNING_SUBCOMMANDS = oneOf(
   "git (?:bisect|submodule|rebase|filter-branch|config|difftool|mergetool)",
 );
 
-/** Options that make read-only, test or build programs start other programs or work in another place. */
+/**
+ * Options of programs that read, test or build. With such an option, a program starts other programs or works
+ * in another place.
+ */
 const STARTS_OTHERS =
   /^-.*(?:exec|shell|pager|pack|diff-cmd|ext-diff|eval|command|program|hook|plugin|require|import|loader|preload|editor|config|runner|wrapper|compiler|vettool|flags|rsh|script|out|prefix|manifest|cwd|registry|install)/i;
 /**
@@ -130,8 +133,8 @@ function mayRunOthers(quoted: readonly string[]): boolean {
 }
 
 /**
- * Pattern of lookups in a registry. With an address instead of a package name, they start git and connect to
- * any host.
+ * Pattern of lookups in a registry. A lookup of an address instead of a package name can start git and
+ * connect to any host.
  */
 const REGISTRY_LOOKS = /^(?:npm|pnpm|yarn) (?:view|info|show|outdated|ls|list)$/;
 const PACKAGE_OR_OPTION = /^(?:--?[a-z-]+(?:=\w+)?|(?:@[\w.-]+\/)?[\w.-]+(?:@[\w.-]+)?)$/;
@@ -216,9 +219,9 @@ function prefixOf(words: readonly string[]): string | undefined {
 }
 
 /**
- * Options with which read-only programs read nothing but the files that they name. This is an allowlist,
- * because programs accept options in too many spellings to forbid: abbreviated, bundled, with an attached
- * value. With any other option, the agent asks for exactly this command.
+ * Allowed options of read-only programs. With these options, a program reads only the files that the command
+ * names. This is an allowlist, because an option has too many spellings to forbid: abbreviated, bundled, or
+ * with an attached value. With any other option, the agent asks for exactly this command.
  */
 const OPTIONS: Readonly<Record<string, RegExp | undefined>> = Object.assign(Object.create(null), {
   ls: /^-(?:[aAlhtrRS1dFisUcgpnG]+|-(?:all|almost-all|human-readable|reverse|recursive|color(?:=\w+)?))$/,
@@ -287,7 +290,7 @@ const GIT_OPTIONS: Readonly<Record<string, RegExp | undefined>> = Object.assign(
   add: oneOf("-v", "--verbose"),
 });
 
-/** Checks whether no option of the command reaches further than the files that it names. */
+/** Returns true if no option makes the command reach further than the files that it names. */
 function hasPlainOptions([program = "", first = "", ...others]: readonly string[]): boolean {
   const known = program === "git" ? GIT_OPTIONS[first] : OPTIONS[program];
   const words = program === "git" ? others : [first, ...others];
@@ -317,7 +320,7 @@ const RUNS_NO_PROJECT_CODE: ReadonlySet<string> = new Set([
 export const isOnlyLooking = (command: string): boolean =>
   isOnlyOf(command, LOOKS, GIT_READERS) && !(/\bgit\b/.test(command) && /\bcd\b/.test(command));
 
-/** Checks whether no command changes a file in the working tree. `git commit` may still run hooks. */
+/** Returns true if no command changes a file in the working tree. `git commit` may still run hooks. */
 export const changesNoFile = (command: string): boolean => isOnlyOf(command, LOOKS, GIT_STAGERS);
 
 /** Checks whether all commands are system commands that do not depend on the project's code. */

@@ -17,9 +17,10 @@ interface SafeGit {
 }
 
 /**
- * Rewrites a read-only git command. Returns undefined for every other command, which runs unchanged. A
- * combination of several read-only commands gets the settings through its environment. The environment does
- * not switch off the programs of diff and merge drivers. `repositoryAt` detects these before the question.
+ * Rewrites a read-only git command. A combination of several read-only commands gets the settings through its
+ * environment. The environment does not switch off the programs of diff and merge drivers, but `repositoryAt`
+ * detects them before the question. For every other command, returns undefined, and the command runs
+ * unchanged.
  */
 export function safeGit(command: string): SafeGit | undefined {
   if (!isGitReader(command))
@@ -33,7 +34,7 @@ export function safeGit(command: string): SafeGit | undefined {
   };
 }
 
-/** Checks for one simple git command that changes nothing. */
+/** Checks if a command is a single, simple git command that changes nothing. */
 export function isGitReader(command: string): boolean {
   const [program, subcommand = ""] = commandKey(command).words ?? [];
   return program === "git" && GIT_READERS.has(subcommand);
@@ -62,8 +63,8 @@ const SAFE_SETTINGS: readonly string[] = [
 ];
 
 /**
- * Variables that prevent three things: locks whose release starts a hook, downloads of missing objects, and
- * prompts.
+ * Variables that prevent three things: downloads of missing objects, prompts, and optional locks. The
+ * release of such a lock starts a hook.
  */
 const SAFE_VARIABLES: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: "0",
@@ -81,7 +82,7 @@ const SAFE_OPTIONS: Readonly<Record<string, string>> = {
   blame: "--no-textconv --no-ignore-revs-file",
 };
 
-/** Returns the settings as numbered variables, which continue the numbers of the user's own environment. */
+/** Returns the settings as numbered variables. The numbers continue those of the user's own environment. */
 function safeEnvironment(): Readonly<Record<string, string>> {
   const first = Number(process.env.GIT_CONFIG_COUNT) || 0;
   const variables = SAFE_SETTINGS.flatMap((setting, at) => {
@@ -119,8 +120,8 @@ const MAX_ENTRIES = 20_000;
 const settings = (...names: readonly string[]): RegExp => new RegExp(`^(?:${names.join("|")})$`, "s");
 
 /**
- * Settings that make even a read-only command run programs or quote other files, and that no option switches
- * off. Filters run for every changed file, and without them the diff would be wrong.
+ * Dangerous settings that no option switches off. With them, even a read-only command runs programs or quotes
+ * other files. Filters run for every changed file, and the diff would be wrong without them.
  */
 const DANGEROUS = settings(
   "filter\\..*\\.(?:clean|smudge|process)",
@@ -129,7 +130,10 @@ const DANGEROUS = settings(
   "diff\\.orderfile",
 );
 
-/** Settings that options switch off in a simple command. A combined command cannot get options. */
+/**
+ * Settings that are dangerous only in a combined command. In a simple command, options switch them off. A
+ * combined command cannot get options.
+ */
 const DANGEROUS_COMBINED = settings(
   "diff\\.(?:external|submodule|.*\\.(?:command|textconv))",
   "merge\\..*\\.driver",
@@ -138,8 +142,8 @@ const DANGEROUS_COMBINED = settings(
 );
 
 /**
- * Inspects the repository around a folder without running its code. Trusts the user's own settings. In a
- * combined command, no option keeps git out of submodules.
+ * Inspects the repository around a folder without running its code. Trusts the user's own settings. For a
+ * combined command, submodules are a reason to ask too, because no option keeps git out of them.
  */
 export async function repositoryAt(cwd: string, use: "alone" | "combined"): Promise<Repository> {
   try {

@@ -50,8 +50,8 @@ export function createShells(options: ShellsOptions = {}): Shells {
  */
 const DRAIN_MS = 250;
 /**
- * Maximum number of waits while output arrives. The pipe is small, so later output is not from the command
- * itself.
+ * Maximum number of waits while output arrives. The pipe is small, so output after these waits is not from
+ * the command itself.
  */
 const MAX_DRAINS = 8;
 /** Maximum wait for the exit after a kill. A process that hangs in the kernel is not waited for. */
@@ -173,15 +173,15 @@ type Exit =
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
-    // This listener is never removed. Without it, a second error, from a signal that could not be sent, would
-    // end this process.
+    // This listener is never removed. A signal that cannot be sent causes a second error, and without a
+    // listener that error would end this process.
     child.on("error", (error) => resolve({ error }));
   });
 }
 
 /**
- * Waits for work with a time limit. Returns true if it finished in time. A busy event loop fires timers
- * before it reads data that already arrived, so this lets one round of reading pass first.
+ * Waits for work with a time limit. Returns true if the work finished in time. At the limit, waits for one
+ * more round of reading, because a busy event loop fires timers before it reads data that already arrived.
  */
 async function orAfter(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
   const timer = new AbortController();
@@ -210,8 +210,8 @@ const INTO_ONE_PIPE =
   'if command -v bash >/dev/null 2>&1; then exec bash -c -- "$1" 2>&1; fi; exec sh -c -- "$1" 2>&1';
 
 /**
- * Starts a process without input, in its own process group, so that it can be ended with all its children.
- * `output` has stdout and stderr, in the order of writing if the system allows it.
+ * Starts a process without input. The process gets its own process group, so that it can be ended with all
+ * its children. `output` has stdout and stderr. If the system allows it, they are in the order of writing.
  * @throws the error of Node if the system cannot start a process.
  */
 function startProcess({ command, cwd, environment: env }: ProcessRequest): {
@@ -251,8 +251,8 @@ async function whyNotStarted({ cwd }: ProcessRequest, error: unknown): Promise<s
 }
 
 /**
- * Variables with keys of model providers, as their SDKs read them. The keys pay for the agent and must not
- * reach the commands that it runs or their output. All other variables are passed on.
+ * Variables with keys of model providers, as their SDKs read them. The keys pay for the agent. They must not
+ * reach the commands that the agent runs, or the output of these commands. All other variables are passed on.
  */
 const PROVIDER_KEYS = new RegExp(
   `^(?:${[

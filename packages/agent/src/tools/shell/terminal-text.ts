@@ -29,9 +29,9 @@ const BACKSPACE = "\b";
 const MOVES = new RegExp(`([\\r\\n${BACKSPACE}])`);
 
 /**
- * Converter of terminal output into the text that a person finally sees: without colors, and only the last
- * state of an overwritten line, such as a progress bar. The result does not depend on how the input is split
- * into pieces.
+ * Converter of terminal output into the text that a person finally sees. The text has no colors. Of an
+ * overwritten line, such as a progress bar, it has only the last state. The result does not depend on how the
+ * input is split into pieces.
  */
 export class TerminalText {
   #begun = "";

@@ -12,9 +12,9 @@ const MIB = 1024 * KIB;
 /** Maximum bytes after decompression. A longer page is cut, because no model reads that much. */
 export const MAX_BODY_BYTES: number = 10 * MIB;
 /**
- * Maximum bytes that a server may send in total. Chunk framing and headers of an honest server add a few
- * percent to a body. Chunk extensions, trailers and compressed data that expands to nothing can be endless
- * without adding a byte to the body.
+ * Maximum bytes that a server may send in total. An honest server adds a few percent to a body, for chunk
+ * framing and headers. A hostile server can send endless data that adds no byte to the body. Examples are
+ * chunk extensions, trailers and compressed data that expands to nothing.
  */
 const MAX_RECEIVED_BYTES = 12 * MIB;
 /**

@@ -8,7 +8,10 @@ const TEXT_TYPES =
 const HTML_TYPES = /^(?:text\/html|application\/xhtml\+xml)$/;
 /** Number of bytes in which to look for the charset. Browsers look in the first 1,024. */
 const HEAD_BYTES = 2_048;
-/** Number of characters that are checked for binary data, which is unreadable from the start. */
+/**
+ * Number of characters at the start that are checked for binary data. Binary data is unreadable from the
+ * start.
+ */
 const SAMPLE_CHARS = 100_000;
 /**
  * Maximum share of a sample that is meaningless as text. A page in a wrong but readable charset stays below
@@ -104,8 +107,8 @@ const WORK = `
 `;
 
 /**
- * Converts a page in a worker thread that can be stopped, because some pages of a few kilobytes take the
- * parser minutes. The fallback for such pages only removes the tags.
+ * Converts a page in a worker thread. The thread can be stopped, because the parser needs minutes for some
+ * pages of a few kilobytes. For such pages, the fallback only removes the tags.
  */
 export async function htmlText(
   html: string,

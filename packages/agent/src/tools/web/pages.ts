@@ -14,10 +14,11 @@ import { pageText } from "./page-text.ts";
 import { type OtherAddress, type PrivateNetwork, readRedirect, type WebAddress } from "./web-address.ts";
 
 /**
- * Lifetime of a cached page: long enough for several questions about one page, short enough to stay current.
+ * Lifetime of a cached page. It is long enough for several questions about one page, and short enough to stay
+ * current.
  */
 const CACHE_MS = 15 * 60 * 1_000;
-/** Maximum characters in the cache: two pages of the greatest size, some 40 MB of memory. */
+/** Maximum characters in the cache. Two pages of the greatest size fit, which take some 40 MB of memory. */
 const CACHE_CHARS = 20_000_000;
 /** Time limit for all redirects, the download and the conversion of one page. A person waits for the page. */
 const TIMEOUT_MS = 30_000;
@@ -36,8 +37,8 @@ export interface PagesOptions {
 export class Pages {
   readonly #options: PagesOptions;
   /**
-   * Cached pages by permission and address. A cached page from a private network needs the same permission
-   * again.
+   * Cached pages. The key is the permission and the address, and the value is the page. So a cached page from
+   * a private network needs the same permission again.
    */
   readonly #kept: LRUCache<string, Extract<Fetched, { readonly kind: "page" }>>;
   /** Hosts with a public name and a private address. */
@@ -62,7 +63,8 @@ export class Pages {
    */
   needFor({ url, isPrivate }: WebAddress, { callId }: ToolContext): PermissionNeed {
     const call = callKey(callId, url);
-    // A refused call never reaches `get`, so its key is still in the set.
+    // An earlier call with the same key may have been refused. A refused call never reaches `get`, so its key
+    // is still in the set.
     this.#askedAsPrivate.delete(call);
     if (!isPrivate && !this.#foundPrivate.has(url.host)) return publicNeed(url);
     this.#askedAsPrivate.add(call);

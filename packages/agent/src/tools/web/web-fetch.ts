@@ -16,8 +16,8 @@ const MAX_CHARS = 100_000;
 /** Maximum tokens of an answer, enough for a long one. The model can ask about the page again. */
 const ANSWER_TOKENS = 8_000;
 /**
- * Maximum characters of a page per token of the small model's window. At two characters per token, the worst
- * case for plain text, a page takes half the window. The question and the answer need space too.
+ * Maximum characters of a page per token of the small model's window. In the worst case for plain text, a
+ * token has two characters, and a page takes half the window. The question and the answer need space too.
  */
 const CHARS_PER_WINDOW_TOKEN = 1;
 

@@ -44,8 +44,8 @@ export interface CompactedEntries {
    */
   readonly isKeptRenewed: boolean;
   /**
-   * Newest tool call and its unseen results, if the kept messages come before the summary. This call and its
-   * results follow the summary.
+   * Newest tool call and its unseen results. They follow the summary. Empty unless the kept messages come
+   * before the summary.
    */
   readonly pending: readonly Entry[];
   /**
@@ -109,14 +109,15 @@ export function assemble(
 }
 
 /**
- * Returns true for an entry that records a change made only in memory. With such an entry, the kept messages
- * must be copied, because their lines on disk still have the content from before the change. The line of the
- * entry itself comes later, perhaps among those lines. After an undo or a rewind, an abandoned compaction may
- * have kept the same messages. Without copies, a reader would see the messages as that compaction changed
- * them.
+ * Returns true for an entry that records a change made only in memory. If there is such an entry, the kept
+ * messages must be copied. Their lines on disk still have the content from before the change, and the line of
+ * this entry comes later.
  *
- * A message that only the queue contains has no line that a boundary could name. A copy of the message has
- * such a line.
+ * After an undo or a rewind, an abandoned compaction may have kept the same messages. Without copies, a
+ * reader would see the messages as that compaction changed them.
+ *
+ * A message that is only in the queue has no line in the file, so a boundary cannot name it. A copy has such
+ * a line.
  */
 const isRewrite = (entry: Entry): boolean =>
   isStandIn(entry) ||
@@ -162,7 +163,10 @@ const withSizeAfter = (boundary: CompactBoundaryEntry, postTokens: number): Comp
   compactMetadata: { ...boundary.compactMetadata, postTokens },
 });
 
-/** Kind of a compaction: from notes, of the whole conversation, or of a part of it. */
+/**
+ * Kind of a compaction. `memory`: the summary comes from notes. `full`: the whole conversation is summarized.
+ * `partial`: only a part of the conversation is summarized.
+ */
 type CompactionTier = "memory" | "full" | "partial";
 
 /**

@@ -28,9 +28,9 @@ export interface KeepOptions {
 }
 
 /**
- * Returns the kept messages as they can be sent. A model that binds thinking to the history refuses thinking
- * in messages after a change. For messages before the change, the history stays the same, so they keep their
- * thinking.
+ * Returns the kept messages as they can be sent. If the model binds thinking to the history, it refuses
+ * thinking in messages that follow a change. Messages before the change keep their thinking, because their
+ * history is still the same.
  */
 export function keptMessages(plan: CompactionPlan, options: KeepOptions): KeptMessages {
   const { bindsThinking } = options;
@@ -71,8 +71,8 @@ function firstChange(plan: CompactionPlan, { isSigned }: KeepOptions): number | 
 /**
  * Returns true if thinking after a signed summary stays valid. The kept messages must begin with another role
  * than the last summarized message. The request for the summary must also have contained the summarized
- * messages unchanged. A request cannot end in whitespace of the assistant, so such an ending counts as a
- * change.
+ * messages unchanged. If the last summarized message is the assistant's and ends in whitespace, it counts as
+ * changed, because a request cannot end like that.
  */
 function isCovered({ summarized, kept }: CompactionPlan): boolean {
   const last = summarized.findLast((entry) => speakerOf(entry) !== undefined);
@@ -93,8 +93,8 @@ function speakerOf(entry: Entry): "user" | "assistant" | undefined {
 
 /**
  * Returns the id of the message up to which an earlier compaction dropped thinking. If that message is now
- * summarized and all kept messages are older, returns the id of the last kept message. Returns undefined if
- * that compaction dropped no thinking from these kept messages.
+ * summarized and all kept messages are older, returns the id of the last kept message. If that compaction
+ * dropped no thinking from these kept messages, returns undefined.
  */
 function earlierMark({ entries, kept, keptPlace, summarized }: CompactionPlan): string | undefined {
   const [first] = entries;

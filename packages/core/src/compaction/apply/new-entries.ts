@@ -38,7 +38,8 @@ export interface CompactionPorts {
 }
 
 /**
- * Creates id, time and parent of a new entry after `parentUuid`, with the session fields of the newest lines.
+ * Creates the id, time and parent of a new entry after `parentUuid`. Copies the session fields from the
+ * newest lines.
  */
 export function newLink(
   entries: readonly Entry[],
@@ -58,9 +59,9 @@ export const lastUuid = (entries: readonly Entry[]): string | undefined =>
   entries.findLast((entry) => entry.uuid !== undefined)?.uuid;
 
 /**
- * Creates the boundary, a new root in the transcript: a reader who follows parents stops here. `entries` is
- * the whole conversation before the boundary. `pairs` is the index of its calls and results, if the caller
- * has such an index.
+ * Creates the boundary. It is a new root in the transcript, so a reader who follows parents stops here.
+ * `entries` is the whole conversation before the boundary. `pairs` is the index of its calls and results, if
+ * the caller has such an index.
  */
 export function createBoundary(
   metadata: Omit<CompactMetadata, "preCompactDiscoveredTools">,
@@ -162,11 +163,14 @@ export function createMetaEntry(
 export type Linked = Extract<Entry, EntryLink>;
 
 /**
- * Copies kept messages as new entries. They get new ids, because a reader that collects the lines of a
- * response by its id would also find the old lines, and its answers would refer to the old ids. They have no
- * usage, because the figures of the long conversation no longer apply. They keep their times, except for the
- * last message and the entries after it. Some readers continue from the line with the newest time, and would
- * otherwise find the old end of the conversation.
+ * Copies kept messages as new entries.
+ *
+ * The copies get new ids. With the old ids, a reader that collects the lines of a response by id would also
+ * find the old lines. The copies have no usage, because the figures of the long conversation no longer apply.
+ *
+ * The copies keep their times, but the last message and all entries after it get the current time. Some
+ * readers continue from the line with the newest time. With the old times, they would find the old end of the
+ * conversation.
  */
 export function renewEntries(
   kept: readonly Entry[],

@@ -4,8 +4,8 @@ import { type CompactedEntries, rebuild } from "./assemble.ts";
 import { type CompactionPorts, renewEntries } from "./new-entries.ts";
 
 /**
- * Returns the lines to append to the session. Both longhaul and the agent that wrote the session then read
- * the conversation that {@link rebuild} returns. Existing lines stay unchanged.
+ * Returns the lines to append to the session. After that, both longhaul and the agent that wrote the session
+ * read the conversation that {@link rebuild} returns. Existing lines stay unchanged.
  */
 export function linesInPlace(
   compacted: CompactedEntries,
@@ -20,8 +20,8 @@ export function linesInPlace(
   const { boundary, summary, keptPlace } = compacted;
   const after = afterCore(compacted).map((entry) => asHostReads(entry, conventions));
   if (after.length > 0 || keptPlace === "before") return [boundary, summary, ...after];
-  // A reader starts at the newest line. That line must be linked to the last kept message, because the reader
-  // would otherwise miss the kept messages.
+  // A reader starts at the newest line. If that line were not linked to the last kept message, the reader
+  // would miss the kept messages.
   return [boundary, summary, marker(compacted, segment.tailUuid, ports)];
 }
 
@@ -59,9 +59,9 @@ function chained(
 }
 
 /**
- * Ensures that from the last message on, no line is older than the line before it. Claude Code continues from
- * the line with the newest time. Copies of kept messages are created last, so the restored files after them
- * would otherwise be older and be skipped.
+ * Changes times so that no line from the last message on is older than the line before it. Claude Code
+ * continues from the line with the newest time. Copies of kept messages are created last, so they are newer
+ * than the restored files after them. Without the change, Claude Code would skip these files.
  */
 function withRisingTimes(entries: readonly Entry[]): readonly Entry[] {
   const last = entries.findLastIndex(({ type }) => type === "user" || type === "assistant");

@@ -15,8 +15,8 @@ export const restoredEntries = ({ before }: StepBack): readonly Entry[] =>
   withClearedResults(before.entries, before.clearedToolUseIds);
 
 /**
- * Returns the messages since the undone step, as they can be sent now. A model that binds thinking would
- * refuse their thinking, because the messages before it are different.
+ * Returns the messages since the undone step, as they can be sent now. If the model binds thinking, their
+ * thinking is removed. The model would refuse it, because the messages before it are different.
  */
 export function carriedEntries(
   { since }: StepBack,
@@ -34,8 +34,8 @@ interface Continued {
 }
 
 /**
- * Returns lines that follow the newest line before the undone step: a line that records the undo, and copies
- * of the later messages.
+ * Returns lines to write after the newest line before the undone step. The first line records the undo. The
+ * other lines are copies of the later messages.
  */
 export function continueBefore(
   back: StepBack,

@@ -2,7 +2,8 @@
 // loads nothing else.
 
 /**
- * Tokens that all eligible results may have together after a clearing: a fifth of the usual context window.
+ * Maximum tokens of all eligible results together after a clearing. This is a fifth of the usual context
+ * window.
  */
 export const CLEARING_TARGET_TOKENS = 40_000;
 

@@ -8,11 +8,11 @@ import type { TokensOf } from "./stale-results.ts";
 
 /** Number of tool uses that the provider keeps by default. */
 export const KEPT_TOOL_USES = 3;
-/** Prompt size at which the provider clears by default, for edits of the host that state no trigger. */
+/** Prompt size at which the provider clears if an edit of the host states no trigger. */
 const DEFAULT_TRIGGER_TOKENS = 100_000;
 /** Possible error of our count. The provider may clear even if our count is slightly below its trigger. */
 const COUNT_ERROR = 1.25;
-/** Maximum ratio of a stated size to our count at which both may describe the same prompt. */
+/** If the stated size is less than our count times this ratio, both figures may describe the same prompt. */
 const SAME_SIZE = 1.1;
 
 export interface EditedPrompt {

@@ -188,7 +188,7 @@ describe("ResultIndex", () => {
     expect(index.describe("size", other.results()).results.map(({ id }) => id)).toEqual(["t0"]);
   });
 
-  it("describes no tool results that were cleared in the meantime or that have no call", () => {
+  it("does not describe tool results that were cleared in the meantime or that have no call", () => {
     const index = indexOf(work(100, 100));
     const chosen = index.results();
     index.applied(index.describe("size", chosen.slice(0, 1)));

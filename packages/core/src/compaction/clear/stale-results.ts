@@ -41,8 +41,8 @@ export interface ClearedResult {
 }
 
 /**
- * Tools that write files. Their input is larger than their result: the new text and the text that it
- * replaced.
+ * Tools that write files. Their input contains the new text and the text that it replaced, so the input is
+ * larger than the result.
  */
 const WRITING = ["file-edit", "file-write", "file-by-command"] as const;
 
@@ -80,8 +80,8 @@ export function savingBySize(index: ResultIndex, options: BySizeOptions = {}): n
 }
 
 /**
- * Chooses the oldest results until the other results meet the target. One batch contains all of them, so that
- * no other clearing is needed soon.
+ * Chooses the oldest results until the remaining results meet the target. All chosen results are cleared in
+ * one batch, so that no other clearing is needed soon.
  */
 export function chooseBySize(index: ResultIndex, options: BySizeOptions = {}): Clearing | undefined {
   const {
@@ -90,7 +90,7 @@ export function chooseBySize(index: ResultIndex, options: BySizeOptions = {}): C
     keepNewest = KEPT_NEWEST_BY_SIZE,
   } = options;
   const clearable = index.activeCount - index.keptCount(keepNewest);
-  // Not `<=`, so that nothing is cleared if the target is not a number.
+  // Uses `!(a > b)` and not `a <= b`, so that nothing is cleared if the target is not a number.
   if (!(index.eligibleTokens > targetTokens) || !(clearable > 0)) return undefined;
   const results = index.results();
   let left = index.eligibleTokens;
@@ -100,7 +100,7 @@ export function chooseBySize(index: ResultIndex, options: BySizeOptions = {}): C
   return saved < minimumSavingTokens ? undefined : index.describe("size", results.slice(0, count));
 }
 
-/** Number of newest results that stay: enough to continue the work from before the pause. */
+/** Number of newest results that stay. They are enough to continue the work from before the pause. */
 const KEPT_NEWEST_BY_TIME = 5;
 
 export interface ByTimeOptions {
@@ -139,8 +139,8 @@ interface ManualClearOptions {
 }
 
 /**
- * Chooses all results except the newest, however little that saves, because the user asked for the clearing.
- * Returns undefined if nothing new would be cleared.
+ * Chooses all results except the newest. The user asked for the clearing, so the saving may be small. Returns
+ * undefined if nothing new would be cleared.
  */
 export function chooseManually(index: ResultIndex, options: ManualClearOptions = {}): Clearing | undefined {
   const { keep = KEPT_NEWEST_MANUAL, leftOut } = options;
@@ -191,7 +191,7 @@ export interface ResultIndexOptions {
 /** Result in the conversation that is worth clearing. */
 export interface IndexedResult {
   readonly id: string;
-  /** Token count, of the longest copy if the result was written several times. */
+  /** Token count of the result. If the result was written several times, the count of the longest copy. */
   readonly tokens: number;
   /** Number that rises with the position of the result, or of its last copy. */
   readonly sequence: number;
@@ -246,7 +246,7 @@ export class ResultIndex {
   #sequence = 0;
   #tokensBefore = 0;
   #placeholderTokens: number | undefined;
-  /** Sequence of the newest result that a model has seen. */
+  /** Sequence number of the newest result that a model has seen. */
   #seenSequence = 0;
   #newestResponse: string | undefined;
   #unseenCount = 0;

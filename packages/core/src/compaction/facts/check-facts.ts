@@ -44,8 +44,8 @@ export interface CheckInput {
 /** The facts of the summarized messages after the check. */
 export interface CheckedFacts {
   /**
-   * Quotation of facts missing from the summary and the kept messages, for the end of the summary. "" if none
-   * are missing.
+   * Quotation of the facts that are missing from both the summary and the kept messages. It is for the end of
+   * the summary. "" if no facts are missing.
    */
   readonly quotation: string;
   /**
@@ -115,8 +115,8 @@ const withPlainPaths = (text: string): readonly string[] =>
 
 export interface LedgerInput {
   /**
-   * Facts of this and earlier compactions, most important first, each with the place where it was found. A
-   * fact found nowhere is `recoverable`, or gone if there is no transcript.
+   * Facts of this and earlier compactions, most important first. Each fact has the place where it was found.
+   * If a fact was found nowhere, it is `recoverable`, or gone if there is no transcript.
    */
   readonly facts: readonly LedgerFact[];
   readonly plan: Pick<CompactionPlan, "summarized" | "summarizedTokens"> &
@@ -134,7 +134,7 @@ export interface LedgerInput {
  * Maximum number of facts in a ledger, far more than a full window contains. Active directives have no limit.
  */
 const MAX_FACTS = 1_000;
-/** Maximum length of a directive or plan. Even the quoted form of a huge message is shorter than that. */
+/** Maximum length of a directive or plan. It is longer than the quoted form of even a huge message. */
 const SAID_CHARS = 4_000;
 /**
  * Maximum length of all directives and plans together. If there are hundreds of them, each text is shortened
@@ -179,7 +179,9 @@ export function makeLedger(input: LedgerInput): Ledger {
   };
 }
 
-/** Searched places in the order of precedence, each with the ids of the facts found there. */
+/**
+ * Searched places in the order of precedence. Each pair has the place and the ids of the facts found there.
+ */
 type Places = readonly (readonly [Fate, ReadonlySet<string>])[];
 
 /**
@@ -204,8 +206,8 @@ export function previousLedger(entries: readonly Entry[]): PreviousLedger | unde
 }
 
 /**
- * Returns the directives quoted in a summary without a boundary, for a host that continues with plain
- * messages in a new process. The quotation has every directive that the summary itself lacks.
+ * Returns the directives quoted in a summary without a boundary. A host that continues with plain messages in
+ * a new process has such a summary. The quotation has every directive that the summary itself lacks.
  */
 function previousQuotation(entries: readonly Entry[]): PreviousLedger | undefined {
   const summary = entries.findLast(isSummaryEntry);
@@ -231,8 +233,8 @@ const isBinding = ({ kind, status }: Fact): boolean =>
 const isSaid = ({ kind }: { readonly kind: FactKind }): boolean => kind === "directive" || kind === "plan";
 
 /**
- * Returns the maximum length of each text. The maximum is halved in steps, so that not every compaction cuts
- * a text again.
+ * Returns the maximum length of each text. The maximum is halved in steps, because otherwise every compaction
+ * would cut the texts again.
  */
 function roomForEach(said: readonly Fact[]): number {
   const all = (chars: number): number =>
@@ -265,8 +267,8 @@ function clipped<F extends Fact>(fact: F, maxChars: number): F {
 }
 
 /**
- * Returns head and tail of a text with a note between them. The result is so short that the next compaction
- * does not cut it again.
+ * Returns the head and the tail of a text, with a note between them. The result is short enough that the next
+ * compaction does not cut it again.
  */
 function endsWithin(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : headAndTail(text, maxChars - JOINT_CHARS);

@@ -79,28 +79,31 @@ const OPENING = 3;
 /** Share of the words in a cancellation that the cancelled request must contain. */
 const NAMED_SHARE = 0.6;
 /**
- * Share of a request's words that a cancellation must contain. A cancellation with a smaller share names only
- * one of many points of the request.
+ * Share of a request's words that a cancellation must contain. If the share is smaller, the cancellation
+ * names only one of many points of the request.
  */
 const ABOUT_SHARE = 0.25;
 
 /**
- * Tracks the status of directives. Messages form threads: a request with its corrections, answers and
- * reminders. The newest thread is active. An older thread is done, because the agent ended its turn and the
- * user moved on without complaint. Rules stay active until the user cancels them. The agent's words never
+ * Tracks the status of directives. Messages form threads. A thread is a request with its corrections, answers
+ * and reminders. The newest thread is active. An older thread is done, because the agent ended its turn and
+ * the user moved on without complaint. Rules stay active until the user cancels them. The agent's words never
  * change a status.
  */
 class Statuses {
   #thread: TrackedDirective[];
   readonly #rules: TrackedDirective[];
   /**
-   * True if the agent has ended its turn on the thread. Otherwise the next user message still belongs to the
+   * True if the agent has ended its turn on the thread. If false, the next user message still belongs to the
    * thread.
    */
   #hasEnded = true;
   /** True if the agent ended its turn with a question. */
   #hasAsked: boolean;
-  /** Cache of topic words, because each rule is compared with each sentence that states a rule. */
+  /**
+   * Cache of topic words. The key is a directive, and the value is its topic words. The cache saves time,
+   * because each rule is compared with each sentence that states a rule.
+   */
   readonly #words = new Map<TrackedDirective, ReadonlySet<string>>();
 
   /** `active`: earlier active directives, oldest first. `hasAsked`: the agent waits for an answer. */
@@ -171,8 +174,8 @@ class Statuses {
   }
 
   /**
-   * Supersedes directives that a sentence replaces: "spaces instead of tabs" supersedes a directive that is
-   * mainly about tabs.
+   * Supersedes directives that a sentence replaces. For example, "spaces instead of tabs" supersedes a
+   * directive that is mainly about tabs.
    */
   #replace(what: string, sentence: string): TrackedDirective | undefined {
     const named = contentWords(what);

@@ -18,12 +18,12 @@ import {
 export interface FactSheet {
   /** Facts, most important first. */
   readonly facts: readonly Fact[];
-  /** Number of earlier facts that did not fit, with the boundary whose ledger lists these facts. */
+  /** Number of earlier facts that did not fit, and the boundary whose ledger lists them. */
   readonly earlier: { readonly boundary: string; readonly facts: number } | undefined;
 }
 
 export interface ExtractOptions {
-  /** The last boundary and its ledger: the facts known before `entries`. */
+  /** The last boundary and its ledger. The ledger has the facts that were known before `entries`. */
   readonly previous?: { readonly boundary: string; readonly ledger: KnownFacts } | undefined;
   /** Later messages that stay unchanged. They may answer a question or cancel a request. */
   readonly following?: readonly Entry[] | undefined;
@@ -70,8 +70,8 @@ const isOf =
     kinds.includes(fact.kind);
 
 /**
- * Returns earlier facts that still apply, without directives and to-dos, which are tracked elsewhere.
- * Questions are left out once the user has written again.
+ * Returns earlier facts that still apply. Directives and to-dos are left out, because they are tracked
+ * elsewhere. If the user has written again, questions are left out too.
  */
 function stillValid(before: readonly Fact[], digest: SessionDigest): readonly Fact[] {
   const hasSpoken = digest.exchanges.some(isRequest);
@@ -168,8 +168,8 @@ function identityOf({ kind, text, needles, entryIds }: DraftFact): string {
 }
 
 /**
- * Returns a short id for a fact, always the same for the same subject. If another fact already has this id, a
- * number is added.
+ * Returns a short id for a fact. The same subject always yields the same id. If another fact already has this
+ * id, a number is added.
  */
 function nameOf({ kind }: DraftFact, identity: string, taken: ReadonlySet<string>): string {
   const name = `${kind.slice(0, 1)}${shortHash(identity)}`;
@@ -182,7 +182,10 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 const ID_CHARS = 5;
 
-/** Returns a truncated FNV-1a hash in base 36: 60 million possible ids for a few hundred facts. */
+/**
+ * Returns a truncated FNV-1a hash in base 36. There are 60 million possible hashes, and a session has a few
+ * hundred facts.
+ */
 function shortHash(text: string): string {
   let hash = FNV_OFFSET;
   for (let index = 0; index < text.length; index++) {

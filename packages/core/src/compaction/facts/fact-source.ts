@@ -4,12 +4,18 @@ import type { PairIndex } from "../../messages/pairs.ts";
 import { stringField } from "../../messages/untrusted.ts";
 import type { SessionDigest } from "../summary/readers/readers.ts";
 
-/** Input and output of every fact reader: entries that were read once, and facts without an id. */
+/**
+ * Input and output of every fact reader. The input is entries that were read once, and the output is facts
+ * without an id.
+ */
 
 /** Fact without an id. */
 export type DraftFact = Omit<Fact, "id">;
 
-/** Source of facts: entries that were read once, with the entries after them. */
+/**
+ * Source of facts: the entries from which facts are extracted, and the entries after them. All of them were
+ * read once.
+ */
 export interface ReadEntries {
   readonly digest: SessionDigest;
   /** Returns true for a position in the entries, and false for a position in the entries after them. */

@@ -1,6 +1,9 @@
 import type { Fact, FactKind } from "../../messages/fact-ledger.ts";
 
-/** Searches texts for facts: verbatim, by needles (pieces that must occur), and for files by their paths. */
+/**
+ * Searches texts for facts. A fact is found verbatim or by needles, which are pieces that must occur. A file
+ * is found by its path.
+ */
 
 /** A needle up to this length must be a whole word or number, because it could occur inside a longer one. */
 const BOUNDED_UP_TO_CHARS = 40;
@@ -11,7 +14,7 @@ const BOUNDED_UP_TO_CHARS = 40;
 const EXACT_KINDS: ReadonlySet<FactKind> = new Set(["reference", "quantity"]);
 
 /**
- * Returns the ids of the facts that occur in the texts. Each text is normalized once: differences in white
+ * Returns the ids of the facts that occur in the texts. Each text is normalized once, so differences in white
  * space, line breaks and `>` marks at line starts do not matter. Everything else must match exactly.
  */
 export function findFacts(facts: readonly Fact[], texts: readonly string[]): ReadonlySet<string> {
@@ -59,7 +62,10 @@ function holds(text: string, needle: string, isExact: boolean): boolean {
 
 const WORD = /[A-Za-z0-9_]/;
 
-/** Returns true if the needle is not part of a longer number or word: 12 is neither in 1.12 nor in 120. */
+/**
+ * Returns true if the needle is not part of a longer number or word. For example, 12 does not count as found
+ * in 1.12 or 120.
+ */
 function isWhole(text: string, at: number, needle: string): boolean {
   const end = at + needle.length;
   if (WORD.test(needle[0] ?? "")) {
@@ -109,7 +115,9 @@ const MAX_PLACES = 5_000;
 /** Paths in a text. The text is scanned once for all files with the same name. */
 class TextPaths {
   readonly #text: string;
-  /** By file name: the texts directly before each occurrence of the name, without duplicates. */
+  /**
+   * The key is a file name. The value is the set of texts that directly precede an occurrence of the name.
+   */
   readonly #leads = new Map<string, ReadonlySet<string>>();
 
   constructor(text: string) {
@@ -118,7 +126,7 @@ class TextPaths {
 
   /**
    * Returns true if the text names the file by its whole path, or by the end of the path from some folder on.
-   * A bare name is enough only if the text also names the folder, or if the path has no folder.
+   * If the path has a folder, a bare name is enough only if the text also names the folder.
    */
   names(path: string): boolean {
     const cut = path.lastIndexOf("/") + 1;
@@ -194,7 +202,8 @@ function endsWithFolder(lead: string, folder: string): boolean {
   if (lead.length > folder.length) return lead.endsWith(FROM_ROOT.test(folder) ? folder : `/${folder}`);
   const before = folder[folder.length - lead.length - 1];
   // If `lead` starts with a slash, only the colon of a drive may precede `lead` in the folder. If `lead`
-  // starts with a folder name, a slash or a character that paths do not contain must precede `lead`.
+  // starts with a folder name, the character before `lead` must be a slash or a character that paths do not
+  // contain.
   return (
     folder.endsWith(lead) && (lead.startsWith("/") ? before === ":" : before === "/" || !isInPath(before))
   );

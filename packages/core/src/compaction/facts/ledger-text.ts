@@ -17,7 +17,7 @@ const MAX_TOKENS = 500;
 const LINE_CHARS = 160;
 
 /**
- * Describes a ledger for the agent: which facts are in its context, which are not, and how to read the
+ * Describes a ledger for the agent. Says which facts are in its context, which are not, and how to read the
  * missing ones.
  */
 export function ledgerText(ledger: Ledger, options: LedgerTextOptions = {}): string {

@@ -8,8 +8,8 @@ import { saysRule } from "./said-words.ts";
 import { operationIn, pathOf } from "./work-facts.ts";
 
 /**
- * Token budget for facts that a summary lacks. It is enough for all requests of a long session, and is a
- * fiftieth of a usual window.
+ * Token budget for facts that a summary lacks. The budget is a fiftieth of a usual window, and it is enough
+ * for all requests of a long session.
  */
 export const FACTS_BUDGET_TOKENS = 4_000;
 
@@ -22,7 +22,8 @@ interface QuotedFacts {
   /** Text for the end of the summary, or "" if nothing is quoted. */
   readonly text: string;
   /**
-   * Facts that a search finds in the text. A directive counts as left out if the text shows only its ends.
+   * Facts that a search finds in the text. If the text shows only the ends of a directive, the directive
+   * counts as left out.
    */
   readonly quoted: readonly Fact[];
   readonly leftOut: readonly Fact[];
@@ -31,7 +32,8 @@ interface QuotedFacts {
 
 /**
  * Quotes the facts that a summary lacks, within the budget. `missing` is sorted by importance. Active
- * directives come first, if necessary with only their ends. Texts are shortened before facts are left out.
+ * directives come first. If the budget is small, only their ends are quoted. Texts are shortened before facts
+ * are left out.
  */
 export function quoteFacts(missing: readonly Fact[], options: QuoteOptions): QuotedFacts {
   const { countTokens, budgetTokens } = options;
@@ -178,8 +180,8 @@ function fileGroups(facts: readonly Fact[]): string {
 }
 
 /**
- * Returns the folder that makes the list shortest if the folder is written only once. Returns "" if no folder
- * makes the list shorter.
+ * Returns the folder that makes the list shortest if the list names this folder only once. Returns "" if no
+ * folder makes the list shorter.
  */
 function commonFolder(paths: readonly string[]): string {
   const counts = new Map<string, number>();
@@ -218,8 +220,8 @@ function groupedPaths(paths: readonly string[], base: string): string {
 }
 
 /**
- * Mark for text that is left out between two pieces of the user's words, on a separate line or within a line.
- * The pieces themselves are verbatim.
+ * Mark for text that is left out between two pieces of the user's words. The mark is on a separate line or
+ * within a line. The pieces themselves are verbatim.
  */
 const LEFT_OUT = "[…]";
 
@@ -234,14 +236,14 @@ interface Lengths {
 }
 
 /**
- * Lengths of the pieces of a directive in the ledger, and in a quotation if the budget allows them. Closed
- * directives are shorter than active ones.
+ * Maximum lengths of the pieces of a directive in the ledger. A quotation uses the same lengths if its budget
+ * is large enough. A closed directive gets less text than an active one.
  */
 const KEPT_ACTIVE: Lengths = { whole: 2_400, head: 1_400, tail: 700, rules: 8, rule: 200 };
 const KEPT_PAST: Lengths = { whole: 700, head: 400, tail: 200, rules: 0, rule: 0 };
 /**
- * Lengths of the pieces that a text must contain for the directive to count as found. If the budget is small,
- * only these pieces are quoted.
+ * Maximum lengths of the needed pieces of a directive. If a text contains these pieces, the directive counts
+ * as found. If the budget is small, only these pieces are quoted.
  */
 const NEEDED_ACTIVE: Lengths = { whole: 240, head: 130, tail: 80, rules: 3, rule: 110 };
 const NEEDED_PAST: Lengths = { whole: 140, head: 80, tail: 50, rules: 0, rule: 0 };
@@ -289,7 +291,7 @@ function rulesIn(middle: string, { rules, rule }: Lengths): readonly string[] {
 }
 
 /**
- * Returns the start of the text, without a last word that the cut may split. Keeps the last word if it is
+ * Returns the start of the text. If the cut may split the last word, that word is left out, unless it is
  * longer than half of the start.
  */
 function startOf(text: string, maxChars: number): string {
@@ -309,8 +311,8 @@ const FIRST_LINE = /^\[(\S+) (active|done|cancelled|superseded)\] >(?: (.*))?$/s
 const NEXT_LINE = /^>(?: (.*))?$/s;
 
 /**
- * Reads the quoted directives from a summary, newest first. This serves a host that has only its messages,
- * without a boundary. Every quoted line has a mark, so the words are read back as written.
+ * Reads the quoted directives from a summary, newest first. A host that has only messages and no boundary
+ * needs this function. Every quoted line has a mark, so the words are read exactly as they were written.
  */
 export function quotedDirectives(summaryText: string): readonly Fact[] {
   const found: { readonly id: string; readonly status: DirectiveStatus; readonly words: string[] }[] = [];

@@ -48,8 +48,8 @@ function taskFact({ id, title }: BackgroundTask): DraftFact {
 
 const IN_PROGRESS = "[in progress] ";
 /**
- * Matches the fact about a background agent that still runs, in the current wording and in that of earlier
- * versions.
+ * Matches the fact about a background agent that still runs. Matches both the current wording and the wording
+ * of earlier versions.
  */
 const WAITING_FOR =
   /^(?:background agent (\w+) has not reported back|not reported back: background agent (\w+)): (.*)$/;
@@ -106,7 +106,10 @@ function decisionFacts({ digest, has, idsAt }: ReadEntries): readonly DraftFact[
 /** Maximum length of a reply that needs its question. A longer reply states its own subject. */
 const REPLY_CHARS = 120;
 
-/** Returns short replies with their questions: "yes" means nothing without the question. */
+/**
+ * Returns short replies with their questions, because a reply such as "yes" means nothing without its
+ * question.
+ */
 function repliesIn({ exchanges }: SessionDigest): SessionDigest["answers"] {
   return exchanges.flatMap(({ message }, index) => {
     if (message?.kind !== "request" || message.text.length > REPLY_CHARS || message.afterInterruption)
@@ -201,7 +204,7 @@ export function mentionFacts({ digest, has, idsAt, outcomeIds }: ReadEntries): r
   });
 }
 
-/** A longer message is mostly pasted text, with the user's own words before and after the pasted text. */
+/** A longer message is mostly pasted text. The user's own words are before and after the pasted text. */
 const OWN_WORDS_CHARS = 1_500;
 const HEAD_CHARS = 1_000;
 const TAIL_CHARS = 500;
@@ -214,7 +217,10 @@ const REFERENCES: readonly RegExp[] = [
   /(?<![\w-])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])/g,
   /(?<![\w./])v?\d{1,4}\.\d{1,4}(?:\.\d{1,6})+(?:-[\w.]+)?\b|(?<![\w./])v\d{1,4}(?:\.\d{1,4})?\b|(?<![\w.])(?:version|node|python|java|go|ruby|php|rust|typescript|react)\s+v?\d{1,3}(?:\.\d{1,4})*\b/giu,
 ];
-/** Number with a unit or a plural after it, an amount of money, or a number long enough to matter alone. */
+/**
+ * Matches a number with a unit or a plural after it. Also matches an amount of money, and a number that is
+ * long enough to matter alone.
+ */
 const QUANTITY =
   /(?<![\w.,#/:-])(?:[$€£¥]\s?\d+(?:[.,]\d+)*\s?[kmb]?|\d+(?:[.,]\d+)*(?:\s?[-–]\s?\d+(?:[.,]\d+)*)?(?:\s?(?:%|€|°C|x|[kmgt]i?b|kbps|mbps|ms|[smhd]|secs?|seconde?n?|mins?|minuten?|hrs?|hours?|stunden?|days?|tage?n?|weeks?|months?|years?|px|r?em|pt|fps|[kmg]?hz|bytes?|tokens?|times|mal|fois|veces|раз|секунд\p{L}*|минут\p{L}*|час\p{L}*|дн\p{L}+|байт\p{L}*|строк\p{L}*)(?![\p{L}\p{N}_/])|\s[a-zà-ÿ]{3,13}s(?![\p{L}\p{N}_/])|\s?[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,2})|\d{3,}(?:[.,]\d+)*(?![\w/-])|\d+\.\d+(?![\w/.-]))/giu;
 /** Words that end like a plural but are not plurals. */

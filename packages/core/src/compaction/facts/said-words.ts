@@ -46,7 +46,10 @@ const ANSWER =
   /^(?:y|n|yes|yep|yeah|no|nope|ok(?:ay)?|sure|right|correct|exactly|do (?:it|that)|please do|sounds good|lgtm|agreed|approved|option|both|neither|all|none|either|(?:the )?(?:first|second|third|last|former|latter)|\d{1,2}|[a-e]|ja|nein|genau|beide|oui|non|d'accord|les deux|sí|si|vale|claro|да|нет|ладно|хорошо)(?=$|[\s,.!?;:'")])|^(?:是|好|可以|对|不|行|はい|いいえ|ええ|お願い|네|예|아니|좋아)/iu;
 const ANSWER_CHARS = 60;
 
-/** Returns true if the message answers the question before it: by its first words, or because it is short. */
+/**
+ * Returns true if the message answers the question before it. The message does so if it is short, or if its
+ * first words show an answer.
+ */
 export const isAnswer = (text: string): boolean => text.length <= ANSWER_CHARS || ANSWER.test(text);
 
 /** Returns true if the user agrees with the agent. A word of thanks does not count. */
@@ -79,8 +82,8 @@ const TURNS_ROUND_UNSPACED = /改主意|计划(?:有)?变|予定変更|計画変
 const IN_PLACE_OF =
   /(?:^|[\s,])(?:instead of|rather than|in place of|not using|anstelle von|anstatt|statt|au lieu d[eu']|plutôt que|en (?:vez|lugar) de(?:l)?|em vez d[eo]|вместо)\s+([^,.;!?]+)/iu;
 /**
- * Before the words that mean "instead of", matches at most one clause. Otherwise every position in a long
- * line would be a possible start of a match.
+ * Matches at most one clause before the words that mean "instead of". Without this limit, a match could start
+ * at every position in a long line.
  */
 const IN_PLACE_OF_UNSPACED =
   /而不是([^，。；！]+)|([^、。]{1,60}?)(?:ではなく|じゃなくて|の代わりに)|(\S{1,30}(?: \S{1,30})?) ?(?:말고|대신)/u;
@@ -134,7 +137,7 @@ function clauseAfter(sentence: string, cue: string): string {
 }
 
 /**
- * Returns the clause around the cue, which is the word that cancels. In languages with the verb last, the
+ * Returns the clause around the cue. The cue is the word that cancels. In languages with the verb last, the
  * object precedes the cue.
  */
 function clauseAround(sentence: string, cue: RegExpExecArray): string {

@@ -46,8 +46,8 @@ export function errorFacts({ digest, has, outcomeIds }: ReadEntries): readonly D
 }
 
 /**
- * Describes the resolution of an error. Without a resolution, only errors of tests, builds, checks and
- * commits count as open, because these commands usually run again after a fix.
+ * Describes the resolution of an error. If there is no resolution, only an error of a test, build, check or
+ * commit counts as open. These commands usually run again after a fix.
  */
 function resolutionOf({ resolution, weight }: ErrorRecord): string {
   if (resolution === undefined) return weight === 3 ? STILL_OPEN : "";
@@ -58,7 +58,7 @@ function resolutionOf({ resolution, weight }: ErrorRecord): string {
 
 export const isOpenError = ({ kind, text }: DraftFact): boolean => kind === "error" && OPEN_ENDING.test(text);
 
-/** Updates errors of earlier compactions: an error is fixed once the same command succeeds. */
+/** Updates errors of earlier compactions. An error is fixed if the same command succeeded later. */
 export function withErrorsResolved(carried: readonly Fact[], digest: SessionDigest): readonly Fact[] {
   if (!carried.some(isOpenError)) return carried;
   const passed = new Set(runsIn(digest).flatMap((run) => (run.failed ? [] : keysOf(run))));
@@ -186,8 +186,8 @@ function operationOf(file: FileRecord): FileOperation {
 }
 
 /**
- * Combines an earlier and a later operation on a file. Writing an existing file does not create it, and a
- * created file stays created.
+ * Combines an earlier and a later operation on a file. If the file existed, writing it does not count as
+ * creating it. A created file stays created.
  */
 function operationSince(before: string, now: FileOperation): FileOperation {
   if (now === "deleted") return now;

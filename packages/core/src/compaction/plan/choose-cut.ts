@@ -3,11 +3,14 @@ import { LonghaulError } from "../../messages/errors.ts";
 import { indexOfMessage } from "../../messages/lines.ts";
 import { previousSoundCut, soundCuts } from "../../messages/pairs.ts";
 
-/** Chooses the place to cut a conversation: by the tokens to keep, or at a message that the user picked. */
+/**
+ * Chooses the place to cut a conversation. The tokens to keep determine the place, or a message that the user
+ * picked.
+ */
 
 export interface RecentTarget {
   readonly keepTokens: number;
-  /** Maximum tokens when a call is kept with its result. A larger pair is summarized. */
+  /** Maximum tokens to keep if a call is kept with its result. A larger pair is summarized. */
   readonly mostTokens: number;
 }
 
@@ -43,8 +46,8 @@ export function cutUpTo(entries: readonly Entry[], picked: number): number {
 }
 
 /**
- * Returns the cut for the variant `from`. The picked message is the first to be summarized, or an earlier one
- * if the cut would split a call from its result.
+ * Returns the cut for the variant `from`. The picked message is the first to be summarized. If this would
+ * split a call from its result, the cut is earlier.
  */
 export function cutFrom(entries: readonly Entry[], picked: number): number {
   return previousSoundCut(soundCuts(entries), picked);

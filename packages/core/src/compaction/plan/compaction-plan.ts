@@ -37,8 +37,8 @@ import {
 } from "./sized.ts";
 
 /**
- * Factor by which a call with its result may exceed the requested tokens. A file just read stays, a log of
- * 100 pages does not.
+ * Factor by which a call with its result may exceed the requested tokens. With this factor, a file just read
+ * is kept, and a log of 100 pages is not.
  */
 const KEEP_OVERSHOOT = 2;
 
@@ -57,8 +57,8 @@ export interface PlanOptions extends SizeOptions {
   /** The message that the user picked, for `from` and `up-to`. */
   readonly at?: MessageRef | undefined;
   /**
-   * Recent tokens to keep: 10,000 by default, less for a small target, and at most a quarter of the
-   * conversation.
+   * Recent tokens to keep. The default is 10,000, or less for a small target. The default is never more than
+   * a quarter of the conversation.
    */
   readonly keepRecentTokens?: number | undefined;
   /** Replaces the default of 10,000 tokens. The limit of a quarter of the conversation still applies. */
@@ -68,8 +68,8 @@ export interface PlanOptions extends SizeOptions {
   /** Size that the result should stay below. */
   readonly targetTokens?: number | undefined;
   /**
-   * Size limit of the result if unseen tool results would otherwise lose too much text. The target by
-   * default.
+   * Size limit of the result. It replaces the target if unseen tool results would otherwise lose too much
+   * text. Equal to the target by default.
    */
   readonly limitTokens?: number | undefined;
 }
@@ -84,8 +84,8 @@ export interface CompactionPlan
   readonly variant: SummaryVariant;
   readonly tokensBefore: number;
   /**
-   * Size before the compaction, by the same estimate as the size of the result. Compare the result only with
-   * this figure.
+   * Size before the compaction, by our estimate. The size of the result uses the same estimate, so compare
+   * the result only with this figure.
    */
   readonly estimateBefore: number;
   readonly summarized: readonly Entry[];
@@ -106,19 +106,20 @@ export interface CompactionPlan
    */
   readonly unseen: UnseenPart | undefined;
   /**
-   * True if a kept message differs from the conversation: shortened, cleared, or with text instead of media.
+   * True if a kept message differs from the conversation. It may be shortened or cleared, or it may have text
+   * instead of media.
    */
   readonly isKeptRewritten: boolean;
   /** The provider's tokens per token of our estimate, learned from the provider's usage reports. */
   readonly tokenRatio: number;
   /**
-   * Counts the tokens of a text as the provider would, rounded up. The counts of the parts never add up to
-   * less than the count of the whole.
+   * Counts the tokens of a text as the provider would. The count is rounded up, so the counts of the parts
+   * never add up to less than the count of the whole.
    */
   readonly countTokens: CountText;
   /**
-   * Counts the tokens of entries, and of contents outside entries, as the provider would. Only the sum is
-   * rounded, as in the count of a loaded session.
+   * Counts the tokens of entries as the provider would. `contents` are contents outside entries and count
+   * too. Only the sum is rounded, as in the count of a loaded session.
    */
   countEntries(entries: readonly Entry[], contents?: readonly MessageContent[]): number;
 }
@@ -174,8 +175,8 @@ function cutAt(entries: readonly Entry[], at: MessageRef | undefined, variant: "
 }
 
 /**
- * Share of the threshold that the result of a compaction may reach. In a small window, restored content would
- * otherwise fill the result up to the threshold. Another compaction would follow at once.
+ * Share of the threshold that the result of a compaction may reach. Without this limit, restored content
+ * could fill a small window up to the threshold. Another compaction would follow at once.
  */
 export const RESULT_SHARE = 0.6;
 
@@ -210,7 +211,7 @@ export function planUnder(
     const { keepRecentTokens, restoreBudgetTokens } = fit;
     const plan = planCompaction(snapshot, { ...rest, trigger: "auto", targetTokens, keepRecentTokens });
     found = { plan, targetTokens, restoreBudgetTokens };
-    // Stop at the first target that leaves every unseen result whole. The second target has more room.
+    // Stop at the first target with which every unseen result stays whole. The second target has more room.
     if ((found.plan.unseen?.shortened.length ?? 0) === 0) break;
   }
   return { ...found, floorTokens };
@@ -244,8 +245,8 @@ export type Feasibility =
 
 /**
  * Returns whether a compaction can get below the target, and which sizes it can grant. Restored content
- * shrinks first, since the agent can fetch most of it again. The summary leaves room for kept messages,
- * because an agent that does not see the result of its last call repeats the call.
+ * shrinks first, because the agent can fetch most of it again. The summary shrinks to make room for kept
+ * messages. If an agent does not see the result of its last call, it repeats the call.
  */
 export function fitToTarget(snapshot: Snapshot, wishes: ResultTargets): Feasibility {
   const { overheadTokens, tokens } = measureConversation(snapshot, wishes);
@@ -274,10 +275,11 @@ export const idsOf = (entries: readonly Entry[]): readonly (string | undefined)[
 
 /**
  * Returns the plan of a compaction with a summary that was written earlier. The summary replaces the messages
- * with these ids, and all later messages are kept. Returns undefined if the conversation no longer starts
- * with exactly these messages. Also returns undefined if one of their results is unseen now, and nothing
- * before the call of that result can be replaced. A result becomes unseen again when the host removes the
- * response after the result.
+ * with these ids, and all later messages are kept.
+ *
+ * Returns undefined if the conversation no longer starts with exactly these messages. A result becomes unseen
+ * again when the host removes the response after the result. If one of these messages has such a result, the
+ * plan keeps everything from its call on. Returns undefined if nothing before that call can be replaced.
  */
 export function planFromPrepared(
   snapshot: Snapshot,
@@ -376,7 +378,7 @@ export function unseenCut({ entries, pairs }: SizedConversation): number {
 
 /**
  * Moves the cut to make room for unseen results. Other recent messages are summarized before an unseen result
- * is shortened, unless the user chose to keep them.
+ * is shortened. If the user chose to keep these messages, they stay.
  */
 function cutBesideUnseen(
   { tokens }: SizedConversation,
@@ -398,8 +400,8 @@ export function fitUnseen(plan: CompactionPlan, room: KeptRoom): CompactionPlan 
   const { entries, shortened } = shortenResults(unseen.entries, {
     roomTokens: room.preferredTokens - othersTokens,
     mostTokens: room.mostTokens - othersTokens,
-    // The deepest cuts are a last resort, for results without other kept messages. Otherwise another
-    // compaction can remove the other messages.
+    // The deepest cuts are a last resort. They are used only if no other messages are kept, because another
+    // compaction could still remove other messages.
     isLastResort: othersTokens === 0,
     tokens: plan.countEntries(unseen.entries),
     countTokens,

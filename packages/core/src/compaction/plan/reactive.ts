@@ -53,16 +53,16 @@ export interface ReactiveOptions extends SizeOptions, Pick<PlanOptions, "limitTo
   /** The provider's tokens per token of our estimate, as usual for this model. */
   readonly usualRatio?: number | undefined;
   /**
-   * Tokens of our count that the request lets the provider leave out of the prompt. The size in the error
-   * does not include these tokens.
+   * Tokens that the request allows the provider to leave out of the prompt, by our count. The size in the
+   * error does not include these tokens.
    */
   readonly leftOutTokens?: number | undefined;
 }
 
 /**
  * Plans a compaction after a request that was too long. It summarizes as many of the oldest rounds as
- * necessary and keeps the newest ones that fit. All counts follow the provider's error as far as possible, so
- * that the next request fits. If not even the newest round fits, its long texts are cut to head and tail.
+ * necessary and keeps the newest rounds that fit. All counts follow the provider's error as far as possible,
+ * so that the next request fits. If not even the newest round fits, its long texts are cut to head and tail.
  */
 export function planReactive(snapshot: Snapshot, options: ReactiveOptions): CompactionPlan {
   const sized = asProviderCounts(measureConversation(snapshot, options), options);
@@ -76,7 +76,7 @@ export function planReactive(snapshot: Snapshot, options: ReactiveOptions): Comp
   return options.failure.kind === "too-large" ? withFewMedia(plan) : plan;
 }
 
-/** Scales our counts so that the messages that the provider counted add up to the size in the error. */
+/** Scales our counts. After that, the messages that the provider counted add up to the size in the error. */
 function asProviderCounts(sized: SizedConversation, given: ReactiveOptions): SizedConversation {
   const leftOutTokens = provenOmittedTokens(sized, given);
   const options = { ...given, leftOutTokens };
@@ -95,9 +95,9 @@ function asProviderCounts(sized: SizedConversation, given: ReactiveOptions): Siz
 }
 
 /**
- * Returns the scale of the message tokens. Wrong reports may have made the ratio too high, so that the
- * messages have more tokens than the whole prompt in the error. The messages then count with the model's
- * usual ratio, or with a higher one if the stated size allows it.
+ * Returns the scale of the message tokens. Wrong usage reports may have made the ratio too high. If so, our
+ * count of the messages is larger than the whole prompt in the error. In that case the messages count with
+ * the model's usual ratio, or with a higher one if the stated size allows it.
  */
 function scaleOfParts(sized: SizedConversation, options: ReactiveOptions): number {
   const { failure, usualRatio = 1 } = options;
@@ -108,10 +108,10 @@ function scaleOfParts(sized: SizedConversation, options: ReactiveOptions): numbe
 }
 
 /**
- * Returns the tokens that the provider has certainly left out. The provider may have left out fewer tokens
- * than our edits allow, because a host can send a request without the edits. Our count of the other tokens is
- * then far below the stated size. Wrong reports may have made the ratio too low, so the other tokens count at
- * least with the model's usual ratio.
+ * Returns the tokens that the provider has certainly left out. If the host sent the request without our
+ * edits, the provider left out fewer tokens than the edits would remove. In that case the size in the error
+ * is far above our count of the remaining tokens. This check scales the count to the model's usual ratio if
+ * the current ratio is lower, because wrong usage reports may have lowered it.
  */
 function provenOmittedTokens(sized: SizedConversation, options: ReactiveOptions): number {
   const { leftOutTokens = 0, usualRatio = 1 } = options;
@@ -143,8 +143,8 @@ function statedTokens(counted: number, { failure, targetTokens }: ReactiveOption
 }
 
 /**
- * Returns the tokens for recent messages: half of the tokens that the summary leaves. The other half is for
- * restored content and the next turns. An unseen tool result may use both halves.
+ * Returns the tokens for recent messages. These are half of the tokens that the summary leaves free. The
+ * other half is for restored content and the next turns. An unseen tool result may use both halves.
  */
 function roomForRecent(
   sized: SizedConversation,
@@ -173,9 +173,9 @@ function roomForRecent(
 }
 
 /**
- * Returns the maximum tokens of the next prompt according to the error, or Infinity if the error states no
- * limit. The next call requests the same output again, so the prompt cannot use the output tokens. The prompt
- * can always use half of the window.
+ * Returns the maximum tokens of the next prompt according to the error. If the error states no limit, returns
+ * Infinity. The next call requests the same output again, so the output tokens are not available for the
+ * prompt. The prompt can always use half of the window.
  */
 export function promptLimit(failure: ModelFailure): number {
   if (failure.kind !== "too-long" || !isPositive(failure.limit)) return Number.POSITIVE_INFINITY;
@@ -184,8 +184,8 @@ export function promptLimit(failure: ModelFailure): number {
 }
 
 /**
- * Returns a plan that keeps only the newest round of messages, with long texts shortened. Undefined if that
- * does not help.
+ * Returns a plan that keeps only the newest round of messages and shortens its long texts. Returns undefined
+ * if that does not help.
  */
 function planWithShortTail(sized: SizedConversation, keepTokens: number): CompactionPlan | undefined {
   const { entries } = sized;

@@ -42,11 +42,11 @@ export const MIN_RESTORE_SHARE = 0.2;
 
 /** Tokens for the messages next to the summary. */
 export interface KeptRoom {
-  /** Tokens with which the result stays below its target. */
+  /** Maximum tokens with which the result stays below its target. */
   readonly preferredTokens: number;
   /**
-   * Tokens that fit into the window next to the smallest summary if nothing is restored. Unseen results may
-   * use up to this many tokens if they need them to keep their minimum size.
+   * Tokens that fit into the window next to the smallest summary if nothing is restored. If unseen results
+   * need more tokens to keep their minimum size, they may use up to this number.
    */
   readonly mostTokens: number;
 }

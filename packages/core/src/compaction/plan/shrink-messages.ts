@@ -14,19 +14,22 @@ import { formatCount } from "../../messages/text.ts";
 import { jsonBytes, mediaMarker } from "../../request/check/media-rules.ts";
 import { headAndTail } from "../summary/clip.ts";
 
-/** Shrinks kept messages: cuts long texts to head and tail, and replaces images and documents with text. */
+/** Shrinks kept messages. Long texts are cut to head and tail, and texts replace images and documents. */
 
 /**
- * Tokens of a result that stay if they fit into the window: enough to work with, or to know what to read
- * again.
+ * Tokens of a result that stay if they fit into the window. They are enough to work with, or to know what to
+ * read again.
  */
 const MIN_RESULT_TOKENS = 2_000;
 /**
- * Tokens of a text that always stay, by our own estimate. Less text is useless, and the counts that call for
- * a deeper cut may be wrong.
+ * Tokens of a text that always stay, by our own estimate. Less text is useless. The counts that make a deeper
+ * cut look necessary may also be wrong.
  */
 const LAST_RESORT_TOKENS = 300;
-/** Tolerance for a cut text, which is measured again and may be slightly shorter than requested. */
+/**
+ * Tolerance for a cut text. The text is measured again after the cut and may be slightly shorter than
+ * requested.
+ */
 const CUT_TOLERANCE = 1.02;
 /** Number of steps in the binary search for the length of a cut text. */
 const CUT_STEPS = 7;
@@ -34,7 +37,9 @@ const CUT_STEPS = 7;
 interface Shortening {
   /** Tokens that all entries together should have. */
   readonly roomTokens: number;
-  /** Tokens that the entries may have so that each result keeps its minimum. */
+  /**
+   * Maximum tokens of the entries if more than `roomTokens` are needed for each result to keep its minimum.
+   */
   readonly mostTokens: number;
   /** True if nothing else can be dropped, so that results may shrink below their minimum. */
   readonly isLastResort: boolean;
@@ -53,13 +58,16 @@ export interface ShortenedEntries {
 }
 
 /**
- * Returns the newest call and all later entries, with long tool results cut to head and tail until everything
+ * Returns the newest call and all later entries. Long tool results are cut to head and tail until everything
  * fits. The longest results shrink first. Each result keeps {@link MIN_RESULT_TOKENS}, and a shorter result
- * stays whole. To keep this minimum, the entries may have up to `mostTokens`. Each result keeps this minimum
- * by our own estimate as well as by the scaled count. Otherwise a short result would look long if wrong
- * reports made the ratio too high. If this is not enough, images and documents in results are dropped first,
- * then words of the user. As a last resort, the texts shrink to {@link LAST_RESORT_TOKENS}, and images of the
- * user are dropped. If even that is not enough, only the tool results are cut.
+ * stays whole. To keep this minimum, the entries may have up to `mostTokens`.
+ *
+ * The minimum applies to our own estimate and to the scaled count. If wrong usage reports made the ratio too
+ * high, a short result would look long by the scaled count alone.
+ *
+ * If this is not enough, images and documents in results are dropped. After that, words of the user are cut.
+ * As a last resort, the texts shrink to {@link LAST_RESORT_TOKENS}, and images of the user are dropped. If
+ * even that is not enough, only the tool results are cut.
  */
 export function shortenResults(entries: readonly Entry[], shortening: Shortening): ShortenedEntries {
   const { roomTokens, mostTokens, tokens, tokenRatio } = shortening;
@@ -68,8 +76,8 @@ export function shortenResults(entries: readonly Entry[], shortening: Shortening
   cutter.shrink("results", roomTokens, MIN_RESULT_TOKENS * Math.max(1, tokenRatio));
   const canFit = mostTokens > 0;
   const smallest = canFit && cutter.tokens > mostTokens ? squeezed(entries, shortening) : cutter;
-  // If a deep cut is still not enough, it only loses text, so the first cut is used. Something else must
-  // shrink, or the count is wrong.
+  // If a deep cut is still not enough, the first cut is used, because the deep cut would only lose text.
+  // Something else must shrink, or the count is wrong.
   const best = smallest.tokens > mostTokens ? cutter : smallest;
   return { entries: best.entries(), shortened: best.shortened() };
 }
@@ -133,8 +141,8 @@ class Cutter {
   }
 
   /**
-   * Finds the maximum tokens per text with which everything fits, and cuts longer texts to this maximum. The
-   * new cut replaces any earlier cut.
+   * Finds the largest number of tokens per text with which everything fits. Cuts longer texts to this number.
+   * The new cut replaces any earlier cut.
    */
   shrink(which: "results" | "all", roomTokens: number, leastTokens: number): void {
     const pieces = [...this.#pieces.values()].filter(({ result }) => which === "all" || result !== undefined);
@@ -225,8 +233,8 @@ const noteOnMedia = (block: ContentBlock): ContentBlock => ({
 });
 
 /**
- * Copies blocks. A host may use one object in several places, such as an image that two tools return. Each
- * place is counted and changed separately.
+ * Copies blocks. A host may use one object in several places, such as an image that two tools return. With
+ * copies, each place is counted and changed separately.
  */
 function withOwnBlocks(entries: readonly Entry[]): readonly Entry[] {
   const taken = new Set<ContentBlock>();
@@ -260,7 +268,7 @@ const SHORTEST_TEXT_TOKENS = 200;
 
 /**
  * Cuts user texts and tool results to head and tail, so that all messages together have at most `maxTokens`.
- * Returns undefined if that is not enough. A note marks each cut and refers to the transcript.
+ * A note marks each cut and refers to the transcript. Returns undefined if the cuts are not enough.
  */
 export function shortenToFit(
   entries: readonly Entry[],
@@ -328,7 +336,7 @@ function withContent(
   return { ...entry, message: { ...entry.message, content } };
 }
 
-/** Limits for images and documents: how many may stay, and their bytes together. */
+/** Limits for images and documents. They limit how many may stay, and how many bytes these have together. */
 export interface MediaLimits {
   readonly maxBytes: number;
   readonly maxCount?: number | undefined;
@@ -352,8 +360,7 @@ export function withOldMediaAsMarks(entries: readonly Entry[], limits: MediaLimi
 }
 
 /**
- * Returns how many of the oldest media exceed the limits. Everything older than the newest item that does not
- * fit counts too.
+ * Returns how many of the oldest media exceed the limits. If an item does not fit, all older items count too.
  */
 function countOver(
   entries: readonly Entry[],

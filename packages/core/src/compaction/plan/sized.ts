@@ -30,8 +30,8 @@ export interface KnownMeasures {
   /** The provider's tokens per token of our estimate. */
   readonly ratio: number;
   /**
-   * Tokens that every call has besides messages. Without this figure, all tokens that our estimate does not
-   * explain count as overhead. In a long conversation these are mostly the error of the estimate.
+   * Tokens that every call has besides messages. If this figure is absent, all tokens that our estimate does
+   * not explain count as overhead. In a long conversation, such tokens are mostly the error of the estimate.
    */
   readonly overheadTokens?: number | undefined;
 }
@@ -131,8 +131,8 @@ const entriesSince = (entries: readonly Entry[], first: number): readonly Entry[
 
 interface Measures extends ContextParts {
   /**
-   * Estimate of each entry, before any calibration. There may be millions of entries, and a plain array takes
-   * more memory.
+   * Estimate of each entry, before any calibration. There may be millions of entries, and a plain array would
+   * take more memory.
    */
   readonly estimates: Float64Array;
   readonly context: ContextSize;

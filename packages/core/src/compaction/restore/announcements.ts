@@ -21,10 +21,14 @@ import {
 interface Delta {
   readonly type: string;
   readonly added: string;
-  /** Field with the text for each added name: a line, a text block or only the name. */
+  /**
+   * Name of the field with the text for each added name. The text is a line, a text block or only the name.
+   */
   readonly words: string;
   readonly removed: string;
-  /** Field with names that were removed and are back, without their text. */
+  /**
+   * Name of the field that lists names that were removed and are back. The field does not contain their text.
+   */
   readonly readded?: string;
   /** Other fields of a full announcement. */
   readonly others?: Readonly<Record<string, unknown>>;
@@ -55,8 +59,8 @@ const MCP: Delta = {
 type Announced = ReadonlyMap<string, string>;
 
 /**
- * Announces the whole tool set again. If the host does not provide the tools, both tools and agent types are
- * read from the agent's own announcements. If the lines do not fit, only the names are announced.
+ * Announces the whole tool set again. If the host does not provide the tools, reads both tools and agent
+ * types from the agent's own announcements. If the lines do not fit, announces only the names.
  */
 export async function gatherTools(gathering: Gathering): Promise<Fit> {
   const { input, state, ask } = gathering;
@@ -120,8 +124,8 @@ function readInstructions(item: unknown): McpInstructions | undefined {
 }
 
 /**
- * Returns everything announced so far: names with their text, in order. Returns nothing if kept messages
- * contain all announcements.
+ * Returns all names announced so far with their texts, in order. If kept messages contain all announcements,
+ * returns nothing.
  */
 function announcedIn({ input, events }: Gathering, { type, ...fields }: Delta): Announced {
   const announced = new Map<string, string>();

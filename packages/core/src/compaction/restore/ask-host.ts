@@ -12,8 +12,8 @@ export type Answer =
   | { readonly state: "unanswered"; readonly reason: "failed" | "timed-out" | "aborted" | "invalid" };
 
 /**
- * Calls the host's function of this name. The promise never rejects and always ends: an error of the host is
- * an answer like any other.
+ * Calls the host's function of this name. The promise always ends and never rejects, because an error of the
+ * host is an answer like any other.
  */
 export type Ask = (owner: unknown, name: string, ...about: readonly string[]) => Promise<Answer>;
 
@@ -73,8 +73,8 @@ function answerWithin(question: () => unknown, timeoutMs: number, onAbort: OnAbo
     };
     const release = onAbort(() => end(unanswered("aborted")));
     const timer = setTimeout(() => end(unanswered("timed-out")), timeoutMs);
-    // Call the question inside a promise, so that a question that throws at once fails like a question that
-    // rejects.
+    // Call the question inside a promise. If the question throws at once, the promise then rejects, as if the
+    // question had rejected.
     new Promise((answer) => answer(question())).then(
       (value) => end({ state: "answered", value }),
       () => end(unanswered("failed")),
@@ -83,8 +83,8 @@ function answerWithin(question: () => unknown, timeoutMs: number, onAbort: OnAbo
 }
 
 /**
- * Returns the answer about a file, or the reason why there is none: no callback, no answer, or an unavailable
- * file.
+ * Returns the answer about a file, or the reason why there is none. The host may have no callback, it may not
+ * answer, or the file may be unavailable.
  */
 export function valueOrReason(answer: Answer): { readonly value: unknown } | { readonly reason: string } {
   if (answer.state !== "answered") return { reason: answer.state === "absent" ? "invalid" : answer.reason };

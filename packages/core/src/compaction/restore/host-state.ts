@@ -1,8 +1,8 @@
 import type { Todo } from "../../messages/todo-ledger.ts";
 
 /**
- * State that only the host knows and the agent needs after a compaction. Each part is requested when needed,
- * so that it is current. Each part may be absent, fail or be slow without affecting the others.
+ * State that only the host knows and that the agent needs after a compaction. Each part is requested when
+ * needed, so that it is current. If a part is absent, fails or is slow, the other parts are not affected.
  */
 export interface HostState {
   readonly files?: ProjectFiles | undefined;

@@ -96,8 +96,8 @@ export const textOf = (entry: UserEntry): string => contentText(rawContent(entry
 const UNCHANGED_STUB = /^\s*(?:<system-reminder>\s*)?file unchanged/i;
 
 /**
- * Returns the paths that the agent has read or written, without duplicates, the most recent first. `index`:
- * existing index of these entries and of later ones, if any.
+ * Returns the paths that the agent has read or written, the most recent first and without duplicates. `index`
+ * is an existing index of these entries and of later ones, if there is one.
  */
 export function recentlyReadPaths(
   entries: readonly Entry[],

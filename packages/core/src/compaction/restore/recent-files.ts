@@ -43,8 +43,9 @@ interface Candidate {
 }
 
 /**
- * Restores the most recently read files that the kept messages do not show, with their current content. The
- * newest files get tokens first and come last, so that the next compaction sees the order of use.
+ * Restores the current content of the most recently read files. Skips files that the kept messages show. The
+ * newest files get tokens first, but they come last in the result. From this order, the next compaction sees
+ * the order of use.
  */
 export async function gatherFiles(gathering: Gathering): Promise<Fit> {
   const { input, state, ask } = gathering;
@@ -181,16 +182,16 @@ function linesIn(text: string): number {
 }
 
 /**
- * Token limit for memory files. Instructions come before other content but must not use the whole budget. A
- * memory file for certain files is attached again with those files anyway.
+ * Token limit for memory files. Instructions come before other content but must not use the whole budget. If
+ * a memory file applies only to certain files, it is attached again with those files anyway.
  */
 const RESTORED_MEMORY_TOKENS = 25_000;
 /** Maximum number of memory files to request. The most recently attached files concern the current work. */
 const MEMORY_PATHS_TRIED = 50;
 
 /**
- * Creates the attachment in the form that Claude Code uses. The raw text on disk is omitted. Otherwise the
- * session would contain the same text twice.
+ * Creates the attachment in the form that Claude Code uses. The raw text on disk is omitted, because the
+ * session would otherwise contain the same text twice.
  */
 export function memoryAttachment(file: MemoryFile): Attachment {
   const { path, displayPath, content, isUsers, differsFromDisk, patterns = [] } = file;
@@ -208,7 +209,10 @@ export function memoryAttachment(file: MemoryFile): Attachment {
   };
 }
 
-/** Returns the memory files attached in these entries, each at its newest attachment, the newest last. */
+/**
+ * Returns the memory files attached in these entries. Each file is listed once, in the order of the newest
+ * attachments, the newest last.
+ */
 export function attachedMemoryPaths(entries: readonly Entry[]): readonly string[] {
   const paths = new Set<string>();
   for (const entry of entries) {
@@ -221,16 +225,16 @@ export function attachedMemoryPaths(entries: readonly Entry[]): readonly string[
 }
 
 /**
- * Returns memory files to restore. Returns none if the host cannot read memory files, which then count as
- * ordinary files.
+ * Returns memory files to restore. If the host cannot read memory files, returns none, and memory files count
+ * as ordinary files.
  */
 function restorableMemoryPaths({ state, entries }: Gathering): readonly string[] {
   return state.memoryFiles === undefined || state.memoryFiles === null ? [] : attachedMemoryPaths(entries);
 }
 
 /**
- * Restores attached memory files that the kept messages do not show, with their current content. Each is
- * restored whole or not at all, since it is attached again when a file that it governs is used.
+ * Restores the current content of attached memory files. Skips files that the kept messages show. A file that
+ * does not fit whole is left out. It is attached again when the agent uses a file that it governs.
  */
 export async function gatherMemoryFiles(gathering: Gathering): Promise<Fit> {
   const { input, state, ask } = gathering;

@@ -51,8 +51,8 @@ const gatherSessionMemory: Gather = hostOr(
 );
 
 /**
- * Kinds of content in the order of precedence, which is also their order in the result. If room is scarce,
- * files and skills are dropped first. The agent can read them again, but nothing else tells it about the
+ * Kinds of content in the order of precedence. The result has the same order. If room is scarce, files and
+ * skills are dropped first, because the agent can read them again. Nothing else tells the agent about the
  * other kinds.
  */
 const KINDS: readonly (readonly [RestoreKind, Gather])[] = [
@@ -76,8 +76,8 @@ export interface RestoreOptions {
 /**
  * Restores content after a compaction, within one budget. A budget of 0 restores nothing. Content that a kept
  * message already shows verbatim is skipped. The promise never rejects. Anything that fails, hangs or is
- * invalid is skipped with its reason. The same applies to everything still missing when the signal fires.
- * Callers check the signal themselves.
+ * invalid is skipped with its reason. If the signal fires, everything still missing is skipped in the same
+ * way. Callers check the signal themselves.
  */
 export async function restoreAll(
   input: RestoreInput,
@@ -155,7 +155,7 @@ export interface ReportedState {
   readonly isPlanMode: boolean;
   /** Used skills, the newest first. */
   readonly skills: readonly UsedSkill[];
-  /** Agents that were launched and have not reported since, or ended without a result. */
+  /** Agents that were launched and have not reported since. Also agents that ended without a result. */
   readonly agents: readonly BackgroundAgent[];
 }
 

@@ -79,8 +79,8 @@ export function restoredTokens({ items }: Restored): number {
 }
 
 /**
- * First of two steps of a restoration: requests the content of all kinds at once. The second step fits one
- * kind after another into the remaining tokens.
+ * First of two steps of a restoration. This step requests the content of all kinds at once. The second step
+ * fits one kind after another into the remaining tokens.
  */
 export type Gather = (gathering: Gathering) => Promise<Fit>;
 
@@ -130,7 +130,7 @@ export function restoredItem(
 }
 
 /**
- * For each item, takes the best form that fits. Forms are listed from best to worst and created only when
+ * Chooses the best form of each item that fits. Forms are listed from best to worst and are created only when
  * needed.
  */
 export function fitEach(

@@ -140,7 +140,10 @@ export function isPlanModeIn(events: Iterable<SessionEvent>): boolean {
   return planModeIn(events).isOn;
 }
 
-/** Returns whether plan mode is on: the mode of the newest prompt, changed by later tools and reminders. */
+/**
+ * Returns whether plan mode is on. The newest prompt states the mode, and later tools and reminders may
+ * change it.
+ */
 function planModeIn(events: Iterable<SessionEvent>): {
   readonly isOn: boolean;
   readonly planFilePath: string | undefined;
@@ -190,7 +193,10 @@ function readAgent(item: unknown): BackgroundAgent | undefined {
   return { id, description, status, ...(outputPath === undefined ? {} : { outputPath }) };
 }
 
-/** Status of a background agent, by the words that different agents use for it. */
+/**
+ * Status of a background agent. The key is a word that some agent uses for a status, and the value is our
+ * status.
+ */
 const STATUSES: ReadonlyMap<string, BackgroundAgent["status"]> = new Map([
   ["pending", "running"],
   ["running", "running"],
@@ -200,7 +206,10 @@ const STATUSES: ReadonlyMap<string, BackgroundAgent["status"]> = new Map([
   ["killed", "stopped"],
 ]);
 
-/** Returns background agents that were launched and have not reported since, or ended without a result. */
+/**
+ * Returns background agents that were launched and have not reported since. Also returns agents that ended
+ * without a result.
+ */
 export function agentsIn(events: Iterable<SessionEvent>): readonly BackgroundAgent[] {
   const ledger = new AgentLedger();
   for (const event of events) {
@@ -231,8 +240,8 @@ class AgentLedger {
   }
 
   /**
-   * Reads a notice that an agent has ended. The notice usually contains the result. Otherwise the result is
-   * still to be collected.
+   * Reads a notice that an agent has ended. The notice usually contains the result. If it does not, the
+   * result is still to be collected.
    */
   told(textOfIt: () => string): void {
     if (this.#agents.size === 0) return;
@@ -312,15 +321,15 @@ function tagged(text: string, tag: string): string | undefined {
 }
 
 /**
- * Token limit for a skill. Instructions are at its top, so its head is worth more than the tail of another
- * skill.
+ * Token limit for a skill. The instructions of a skill are at its top. So the head of a skill is worth more
+ * than the tail of another skill.
  */
 const SKILL_TOKENS = 5_000;
 const SKILLS_TOKENS = 25_000;
 
 /**
- * Restores the used skills that the kept messages do not show. The newest skills get tokens first and come
- * last, so that the next compaction sees the order of use.
+ * Restores the used skills that the kept messages do not show. The newest skills get tokens first, but they
+ * come last in the result. From this order, the next compaction sees the order of use.
  */
 export const gatherSkills: Gather = hostOr("skills", "skills", ({ events }) => skillsIn(events), fitSkills);
 
@@ -375,8 +384,8 @@ function readSkill(item: unknown): UsedSkill | undefined {
 }
 
 /**
- * Returns skills whose text entered the conversation by a call, a command or an earlier restoration, the
- * newest first.
+ * Returns skills whose text is in the conversation, the newest first. The text came from a call, a command or
+ * an earlier restoration.
  */
 export function skillsIn(events: Iterable<SessionEvent>): readonly UsedSkill[] {
   const nameOfCall = new Map<string, string>();

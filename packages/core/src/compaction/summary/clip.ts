@@ -2,7 +2,7 @@ import { headOf, tailOf } from "../../messages/text.ts";
 
 /** Cuts text without splitting a character, and quotes any text safely. */
 
-/** Cuts a text to at most `maxChars` with an ellipsis, at a space if one is near. */
+/** Cuts a text to at most `maxChars` and adds an ellipsis. If a space is near, the cut is at the space. */
 export function clip(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const head = headOf(text, maxChars - 1);
@@ -12,8 +12,8 @@ export function clip(text: string, maxChars: number): string {
 }
 
 /**
- * Returns head and tail of a long text with a note on the omission. About a third goes to the tail. `noteOn`
- * writes the note from the number of missing characters.
+ * Returns the head and the tail of a long text, with a note on the omission between them. The tail gets about
+ * a third of the characters. `noteOn` writes the note from the number of missing characters.
  */
 export function headAndTail(
   text: string,

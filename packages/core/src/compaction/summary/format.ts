@@ -4,8 +4,8 @@ import { fencedLines, presentSections, SECTION_NAMES, splitSections } from "./su
 export const SUMMARY_HEADING = "Summary:";
 
 /**
- * Number of headings that prove a summary in an answer with an unclosed analysis and no summary tag. The
- * model forgot the tags, not the summary.
+ * If an answer has an unclosed analysis and no summary tag, this many headings prove that it contains a
+ * summary. The model forgot the tags, not the summary.
  */
 const HEADINGS_THAT_PROVE_A_SUMMARY = 5;
 
@@ -28,8 +28,9 @@ export function formatSummary(raw: string): string | undefined {
 }
 
 /**
- * Returns the tags that structure the answer, outside code. An unclosed fence in the scratchpad can hide the
- * real tags. If an analysis opens and no summary tag is found, tags at the start of any line count.
+ * Returns the tags that structure the answer. Tags in code do not count. If an analysis opens and no summary
+ * tag is found, tags at the start of any line count. The reason is that an unclosed fence in the scratchpad
+ * can hide the real tags.
  */
 function structuralTags(raw: string): readonly Tag[] {
   const all = findTags(raw);
@@ -57,8 +58,8 @@ function summaryOpening(tags: readonly Tag[]): Tag | undefined {
 }
 
 /**
- * Returns true if the tag is inside a closed analysis. Once closed, an analysis is not reopened by quotations
- * in the summary.
+ * Returns true if the tag is inside a closed analysis. Quotations in the summary do not open a closed
+ * analysis again.
  */
 function isInsideClosedAnalysis(opening: Tag, tags: readonly Tag[]): boolean {
   const analysis = tags.filter((tag) => tag.name === "analysis");
@@ -69,10 +70,10 @@ function isInsideClosedAnalysis(opening: Tag, tags: readonly Tag[]): boolean {
 }
 
 /**
- * Returns the real summary tag after a broken analysis. A model that quotes tool output in its analysis may
- * close the analysis with the quotation and open a false summary. The analysis then closes a second time
- * before the real summary. The real one is used if it has the sections and the quotation has none. Otherwise
- * both are kept.
+ * Returns the real summary tag after a broken analysis. If a model quotes tool output in its analysis, the
+ * quotation may close the analysis and open a false summary. In that case the analysis closes a second time
+ * before the real summary. The real tag is returned if its text has the sections and the quotation has none.
+ * Otherwise the first tag is returned, so that both texts are kept.
  */
 function afterBrokenAnalysis(raw: string, tags: readonly Tag[], opening: Tag | undefined): Tag | undefined {
   const before = tags.filter((tag) => tag.name === "analysis" && opening && tag.end <= opening.start);
@@ -102,14 +103,15 @@ function aroundSummary(raw: string, tags: readonly Tag[], opening: Tag): string 
 }
 
 /**
- * Returns the end of a summary that a separate line closes, with all nine sections before that line and none
- * after it.
+ * Returns the end of a complete summary. A closing tag at the start of a line ends it. All nine sections must
+ * come before this tag, and none may come after it.
  */
 function endOfWholeSummary(raw: string, tags: readonly Tag[], opening: Tag): number | undefined {
   const closings = tags.filter((tag) => tag.name === "summary" && tag.closing && startsLine(raw, tag.start));
   let low = 0;
   let high = closings.length;
-  // Binary search: a position with all sections before it has them at every later position too.
+  // Binary search is possible: if all sections come before a position, they also come before every later
+  // position.
   while (low < high) {
     const middle = (low + high) >> 1;
     const inside = raw.slice(opening.end, closings[middle]?.start);
@@ -143,8 +145,9 @@ function after(tags: readonly Tag[], tag: Tag): readonly Tag[] {
 }
 
 /**
- * Removes a closed analysis with its text inside the summary, on separate lines or within one. A stray tag is
- * removed alone, and so are two tags that are quoted far apart, because the text between them is the summary.
+ * Removes a closed analysis inside the summary, together with its text. The tags may be on separate lines or
+ * within one line. If a tag has no partner, only the tag is removed. If two tags are quoted far apart, only
+ * the tags are removed, because the text between them is the summary.
  */
 function withoutTagsAndAnalysis(raw: string, from: number, tags: readonly Tag[]): string {
   const kept: string[] = [];
@@ -172,8 +175,8 @@ function fromFirstHeading(text: string): string {
 }
 
 /**
- * Removes tags that counted as code only until another part of the text was removed. Such tags mark nothing,
- * so the text between them stays.
+ * Removes tags that no longer count as code because another part of the text was removed. Such tags mark
+ * nothing, so the text between them stays.
  */
 function withoutStrayTags(text: string): string {
   let bare = text;

@@ -41,5 +41,5 @@ export const FORMER_LABELS: readonly string[] = [
   "**Where things stood at the end of this part; newer messages follow:**",
 ];
 
-/** Line in the list of messages for a long message that the first section quotes in full. */
+/** Line in the list of messages. It replaced a long message that the first section quotes in full. */
 export const FORMER_SEE_CURRENT_REQUEST = "- (the current request: see 1)";

@@ -6,9 +6,9 @@
 import { FORMER_AFTERWORDS, FORMER_OPENING_NOTES, FORMER_OPENINGS } from "./former-wording.ts";
 
 /**
- * Part that a summary covers. `whole`: the whole conversation, although its newest messages may be kept as
- * well. `from`: the messages after a point, while earlier ones stay. `up-to`: the messages before a point,
- * while later ones stay.
+ * Part that a summary covers. `whole`: the whole conversation. Its newest messages may also be kept. `from`:
+ * the messages after a point. Earlier messages stay. `up-to`: the messages before a point. Later messages
+ * stay.
  */
 export type SummaryVariant = "whole" | "from" | "up-to";
 
@@ -35,15 +35,18 @@ interface SummarySection {
 }
 
 /**
- * Titles for a summary that newer messages follow. Nothing in such a summary is current, and the next step is
- * in those messages.
+ * Titles for a summary that newer messages follow. The key is the name of a section, and the value is its
+ * title. Nothing in such a summary is current, and the next step is in the newer messages.
  */
 const UP_TO_TITLES: ReadonlyMap<SectionName, string> = new Map([
   ["Current Work", "Work Completed"],
   ["Optional Next Step", "Context for Continuing Work"],
 ]);
 
-/** Titles of all variants, because a reader of a summary need not know its variant. */
+/**
+ * The key is a title in lower case, and the value is the name of its section. The keys include the titles of
+ * all variants, because a reader of a summary need not know its variant.
+ */
 const NAME_BY_LOWER_CASE: ReadonlyMap<string, SectionName> = new Map(
   SECTION_NAMES.flatMap((name) =>
     [name, sectionTitle(name, "up-to")].map((title) => [title.toLowerCase(), name] as const),
@@ -51,7 +54,7 @@ const NAME_BY_LOWER_CASE: ReadonlyMap<string, SectionName> = new Map(
 );
 
 /**
- * Start of a heading. A heading with text on its line needs a colon before the text. A line with a longer
+ * Start of a heading. If a heading has text on its line, a colon must precede the text. A line with a longer
  * name is prose.
  */
 const HEADING_PREFIX = /^[\s#*_]*(?:\d{1,2}[.)][\s*_]*)?/;
@@ -67,8 +70,8 @@ export function sectionHeading(name: SectionName, variant: SummaryVariant = "who
 }
 
 /**
- * Returns the names of the sections with a heading in this text, in the order of the nine, whatever their
- * titles.
+ * Returns the names of the sections that have a heading in this text, whatever their titles are. The order is
+ * that of the nine sections.
  */
 export function presentSections(text: string): string[] {
   const found = new Set(splitSections(text).map((section) => section.name));
@@ -77,8 +80,8 @@ export function presentSections(text: string): string[] {
 
 /**
  * Splits a text at its section headings. Text before the first heading is left out. Headings inside fenced
- * code do not count. Exception: if all nine sections are found only with such headings, these headings count,
- * because a fence was never closed.
+ * code do not count. There is one exception: if all nine sections are found only with such headings, they
+ * count, because a fence was never closed.
  */
 export function splitSections(text: string): SummarySection[] {
   const lines = text.split("\n");
@@ -132,13 +135,16 @@ export function fencedLines(lines: readonly string[]): (line: number) => boolean
   return (line) => inside.has(line);
 }
 
-// Quoted facts: written at the end of a summary, and recognized when the summary is read again.
+// Quoted facts. They are written at the end of a summary, and recognized when the summary is read again.
 
 const FACTS_HEADING = "## Facts quoted from the transcript";
 const PREAMBLE =
   "The summary above lacks these facts. They were copied from the transcript without a model. If the summary contradicts a fact, trust the fact. Only the user's own words can request, approve, or cancel something. In this list, they follow the mark >. Do not resume anything that is done, cancelled, or superseded. A plan of the assistant is not a request of the user.";
 const FACTS_END = "(end of the quoted facts)";
-/** Matches our heading and anything that looks like it: indented, on another level, bold or in capitals. */
+/**
+ * Matches our heading and anything that looks like it. Such a line may be indented, on another level, bold or
+ * in capitals.
+ */
 const LIKE_HEADING = /^#{0,6}\s*[*_]{0,3}facts\s+quoted\s+from\s+the\s+transcript[*_:\s]*$/i;
 
 export function factsSection(body: string): string {
@@ -146,8 +152,8 @@ export function factsSection(body: string): string {
 }
 
 /**
- * Removes the quoted facts from a summary. They come from the ledger and are not among the nine sections. A
- * section without an end line extends to the next heading.
+ * Removes the quoted facts from a summary. They come from the ledger and are not among the nine sections. If
+ * the quoted facts have no end line, they extend to the next heading.
  */
 export function withoutQuotedFacts(summaryText: string): string {
   if (!/facts\s+quoted\s+from/i.test(summaryText)) return summaryText;
@@ -191,7 +197,9 @@ export interface ContinuationInput {
   readonly recallTool?: string | undefined;
   /** True if recent messages follow the summary unchanged. */
   readonly keptRecent: boolean;
-  /** True if the messages before the summary are unchanged. The summary then covers only later messages. */
+  /**
+   * True if the messages before the summary are unchanged, so that the summary covers only later messages.
+   */
   readonly keptEarlier?: boolean | undefined;
   /** Form of the unseen results at the end of the conversation: `whole`, or `shortened` to fit. */
   readonly unseen?: "whole" | "shortened" | undefined;
@@ -258,8 +266,8 @@ export function continuationMessage(input: ContinuationInput): string {
 }
 
 /**
- * Writes our text next to a summary that cannot contain it, such as the provider's. "" if there is nothing to
- * say.
+ * Writes our text next to a summary that cannot contain it, such as the provider's. Returns "" if there is
+ * nothing to say.
  */
 export function continuationAfterwords(input: Omit<ContinuationInput, "summary" | "isNotes">): string {
   return afterwords(input).join("\n\n");
@@ -300,8 +308,8 @@ export const isNotesContinuation = (text: string): boolean =>
 
 /**
  * Returns the summary in a continuation message, without the paragraphs that longhaul or Claude Code writes
- * around it. Only the first line and the end of the message count: the same words inside the summary are a
- * quotation.
+ * around it. Only the first line and the end of the message are checked, because the same words inside the
+ * summary are a quotation.
  */
 export function unwrapSummary(message: string): string {
   const text = message.trimStart();
@@ -313,9 +321,9 @@ export function unwrapSummary(message: string): string {
 }
 
 /**
- * Returns the line where Claude Code's closing starts. The closing has the transcript's path and then orders
- * to continue. The wording of these orders changes, so all plain paragraphs from the path to the end are the
- * closing. A list or a heading belongs to the summary.
+ * Returns the line where Claude Code's closing starts. The closing has the transcript's path, followed by
+ * orders to continue. The wording of these orders changes. For this reason, all plain paragraphs from the
+ * path to the end count as the closing. A list or a heading belongs to the summary.
  */
 function startOfTheirClosing(lines: readonly string[]): number {
   const start = lines.findLastIndex(

@@ -25,7 +25,10 @@ export interface SummaryInstructions {
 export interface SummaryPromptOptions extends SummaryInstructions {
   /** Part that the summary covers, by default the whole conversation. */
   readonly variant?: SummaryVariant | undefined;
-  /** Beginning (`from`) or end (`up-to`) of the part to summarize, if more than that part is sent. */
+  /**
+   * Point where the part to summarize begins (`from`) or ends (`up-to`). Needed if more than that part is
+   * sent.
+   */
   readonly point?: SummaryPoint | undefined;
   /** True if the part to summarize begins with an earlier summary, which is to be updated. */
   readonly hasEarlierSummary?: boolean;
@@ -97,8 +100,8 @@ const CONTENTS: Readonly<Record<SectionName, string>> = {
 };
 
 /**
- * Contents of the sections with other titles in an `up-to` summary. Newer messages follow such a summary, so
- * nothing in it is current.
+ * Contents of the sections that have other titles in an `up-to` summary. The key is the name of a section,
+ * and the value is its content. Newer messages follow such a summary, so nothing in it is current.
  */
 const UP_TO_CONTENTS: Readonly<Partial<Record<SectionName, string>>> = {
   "Current Work": "Work that was done by the end of this part, with file names and code.",
@@ -143,9 +146,9 @@ export function summaryPrompt(options: SummaryPromptOptions = {}): string {
 }
 
 /**
- * Writes the task of {@link summaryPrompt} for a provider's own compaction, cut to the length that the
- * provider accepts. The provider has its own answer format. A signed answer cannot be edited, so the task
- * asks for no scratchpad.
+ * Writes the task of {@link summaryPrompt} for a provider's own compaction. The task is cut to the length
+ * that the provider accepts. The provider has its own answer format. The task asks for no scratchpad, because
+ * a signed answer cannot be edited.
  */
 export function compactionInstructions(options: SummaryPromptOptions, mostCharacters: number): string {
   const list = [
@@ -196,12 +199,15 @@ export function isSummaryRequest(text: string): boolean {
   return SECTION_NAMES.filter((name) => text.includes(name)).length >= NAMES_THAT_PROVE_A_REQUEST;
 }
 
-/** Length of a quotation that identifies a message but is too short to smuggle much into the request. */
+/**
+ * Maximum length of a quotation. It is long enough to identify a message, but too short to smuggle much into
+ * the request.
+ */
 const MAX_QUOTE_CHARS = 120;
 
 /**
- * Describes the first of these entries, so that a model finds it in a conversation that ends with these
- * entries.
+ * Describes the first of these entries. With this description, a model finds the entry in a conversation that
+ * ends with these entries.
  */
 export function pointAt(later: readonly Entry[]): SummaryPoint | undefined {
   const first = later.find(isSaid);

@@ -55,7 +55,7 @@ export interface AskOptions extends OutputRoomOptions {
 }
 
 /**
- * Makes one call for a summary or notes, with retries where they help. Only a whole reply counts. The output
+ * Makes one call for a summary or notes. Retries if a retry can help. Only a whole reply counts. The output
  * limit is at most the window minus the prompt.
  */
 export async function ask(model: Model, request: ModelRequest, options: AskOptions): Promise<ModelReply> {
@@ -96,7 +96,7 @@ const ATTACHED_AGAIN: ReadonlySet<string> = new Set(["skill_listing", "skill_dis
 
 /**
  * Builds the messages of a direct call. Short texts replace images and documents. Thinking is left out,
- * because the provider would refuse thinking after a changed history. The answers contain the results of the
+ * because the provider would refuse it after a changed history. The answers contain the results of the
  * thinking anyway.
  */
 export function messagesToSummarize(
@@ -151,8 +151,8 @@ export function ownRequest(
 }
 
 /**
- * Number of sections that make an answer without tags a summary. Any other answer may be a remark, an excuse,
- * an error or noise. Such an answer must not replace the whole conversation.
+ * If an answer without tags has at least this many sections, it counts as a summary. Any other answer may be
+ * a remark, an excuse, an error or noise. Such an answer must not replace the whole conversation.
  */
 const SECTIONS_THAT_REPLACE_TAGS = 3;
 
@@ -179,8 +179,8 @@ export function summaryIn(reply: ModelReply): string {
 
 /**
  * Returns the summary in a reply of a fork. In a fork, the model can do everything that it can do in the
- * conversation. Rejects a reply with a tool call. Also rejects a reply that broke off, because the output
- * limit is not meant for a summary.
+ * conversation, so a reply with a tool call is rejected. A reply that broke off is also rejected, because the
+ * output limit is not meant for a summary.
  */
 export function wholeSummaryIn(reply: ModelReply): string {
   if (callsTool(reply) || isTruncated(reply)) throw new NoSummaryError(reply, reasonOf(reply, textIn(reply)));

@@ -6,7 +6,10 @@ import { ESTIMATORS, measureEntries } from "../../measure/tokens/measure.ts";
 import { isEntry } from "../../messages/entry.ts";
 import { cutOldest, droppedEntries, inTokens, keptEntries, uncut } from "./request-summary.ts";
 
-/** Builds ten questions with answers: eleven rounds, since the first question precedes the first response. */
+/**
+ * Builds ten questions with answers. These are eleven rounds, because the first question precedes the first
+ * response.
+ */
 function tenRounds(): ConversationBuilder {
   const built = new ConversationBuilder();
   for (let round = 0; round < 10; round++) {

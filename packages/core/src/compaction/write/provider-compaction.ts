@@ -27,8 +27,8 @@ export interface ProviderSummary {
 
 /**
  * Asks the provider to summarize these entries. They must be the beginning of the conversation, because the
- * returned block comes before everything else. System prompt and tools are sent unchanged. Otherwise kept
- * thinking would become invalid.
+ * returned block comes before everything else. System prompt and tools are sent unchanged, because a change
+ * would make kept thinking invalid.
  */
 export async function requestProviderCompaction(
   source: ForkSource,

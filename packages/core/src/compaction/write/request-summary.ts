@@ -44,7 +44,10 @@ export interface SummaryRequestOptions
   readonly maxOutputTokens?: number | undefined;
 }
 
-/** Asks a model for a summary in a separate call, with retries and with cuts if the request is too long. */
+/**
+ * Asks a model for a summary in a separate call. Retries after a temporary failure. If the request is too
+ * long, cuts it.
+ */
 export async function requestSummary(
   model: Model,
   entries: readonly Entry[],
@@ -87,8 +90,8 @@ const INTRODUCTION_OF_WHAT_STAYS =
   "[The oldest part of this conversation did not fit into this request. The notes below condense that part. They were written without a model. The part itself stays in the conversation unchanged. Use the notes to understand what follows, but do not repeat them.]";
 
 /**
- * Returns digests of the cut entries: first of the entries that stay in the conversation, then of the entries
- * in the part to summarize.
+ * Returns digests of the cut entries. Cut entries that stay in the conversation have one digest. Cut entries
+ * in the part to summarize have another digest, which comes second.
  */
 function digestMessages(cut: Cut, part: ReadonlySet<Entry>): readonly ApiMessage[] {
   const dropped = droppedEntries(cut);
@@ -123,7 +126,7 @@ export interface FittedReply {
 
 /**
  * Sends the request that `draft` makes of a conversation. If the request is too long or too large, sends it
- * again without the oldest rounds. Fails if even the newest round is too much.
+ * again without the oldest rounds. Fails if the request does not fit even with only the newest round.
  */
 export async function askCutToFit(
   model: Model,
@@ -214,14 +217,14 @@ const digestTokens = (droppedTokens: number): number =>
 const ANSWER_SHARE = 0.25;
 
 /**
- * Bytes reserved for later additions to a request: names and betas from an adapter, and the notes on a first
- * cut.
+ * Bytes reserved for later additions to a request. An adapter adds names and betas, and a first cut adds
+ * notes.
  */
 const FRAME_BYTES = 32_000;
 
 /**
- * A provider's figure may include the output. If the figure is at least this multiple of the output, it still
- * shows how the provider counts.
+ * A provider's figure may include the output. If the figure is at least this many times the output, it is
+ * still good enough to show how the provider counts.
  */
 const SURE_FIGURE_OUTPUTS = 4;
 
@@ -235,8 +238,8 @@ interface Sent {
 }
 
 /**
- * Returns a shorter cut after a request was too long. It drops the stated excess, plus room for the digest
- * and the minimum answer. Undefined if nothing more can be dropped.
+ * Returns a shorter cut after a request was too long. It drops the stated excess, and further tokens to make
+ * room for the digest and the minimum answer. Returns undefined if nothing more can be dropped.
  */
 function shorterAfter({ failure }: ModelError, sent: Sent): Cut | undefined {
   const stated = failure.kind === "too-long" && !failure.isLowerBound ? failure : undefined;
@@ -250,9 +253,9 @@ function shorterAfter({ failure }: ModelError, sent: Sent): Cut | undefined {
 }
 
 /**
- * Returns a shorter cut if the request fit but left too little room for the summary. The summary then broke
- * off at the end of the window or at the reduced output limit. Undefined if that did not happen or nothing
- * more can be dropped.
+ * Returns a shorter cut if the request left too little room for the summary. In that case, the summary broke
+ * off at the end of the window or at the reduced output limit. Returns undefined if the summary did not break
+ * off like this, or if nothing more can be dropped.
  */
 function shorterForRoom({ stopReason, usage }: ModelReply, sent: Sent): Cut | undefined {
   const isBounded = (sent.request.max_tokens ?? sent.wantedTokens) < sent.wantedTokens;
@@ -266,8 +269,8 @@ function shorterForRoom({ stopReason, usage }: ModelReply, sent: Sent): Cut | un
 }
 
 /**
- * Returns `fits` if the request is within {@link MAX_REQUEST_BYTES}, or else a shorter cut. Undefined if
- * nothing more can be dropped.
+ * Returns `fits` if the request is within {@link MAX_REQUEST_BYTES}. Otherwise returns a shorter cut, or
+ * undefined if nothing more can be dropped.
  */
 function shorterForBytes(
   { cut, request }: Sent,
@@ -290,8 +293,8 @@ function without(excessTokens: number, countedTokens: number, sent: Sent): Cut |
 
 /**
  * Returns the provider's tokens per token of ours. If the provider uses another vocabulary, a cut by our
- * count would drop far too much or too little. Some providers add the output to their figure, so a small
- * figure is not reliable.
+ * count would drop far too much or too little. Some providers add the output to their figure. If the figure
+ * is small, it is not reliable, and the function returns 1.
  */
 function providerRatio(countedTokens: number, { request, wantedTokens, countTokens }: Sent): number {
   if (countedTokens < SURE_FIGURE_OUTPUTS * wantedTokens) return 1;
@@ -322,8 +325,8 @@ export const droppedEntries = ({ rounds, dropped }: Cut): readonly Entry[] =>
   rounds.slice(0, dropped).flatMap((round) => round.entries);
 
 /**
- * Drops the oldest rounds until at least `excess` is gone, or a fifth of the rest if the excess is unknown.
- * Undefined if nothing more can be dropped: at least one round always stays.
+ * Drops the oldest rounds until at least `excess` is gone. If the excess is unknown, drops a fifth of the
+ * remaining rounds. At least one round always stays. Returns undefined if nothing more can be dropped.
  */
 export function cutOldest(
   { rounds, dropped }: Cut,
@@ -352,8 +355,8 @@ export const inTokens =
     measureEntries(entries, countText);
 
 /**
- * Writes a digest of entries that did not fit into a request, with the built-in summarizer. Undefined without
- * entries.
+ * Writes a digest of entries that did not fit into a request. The built-in summarizer writes it. Returns
+ * undefined if there are no entries.
  */
 export function digestText(entries: readonly Entry[], introduction: string): string | undefined {
   if (entries.length === 0) return undefined;

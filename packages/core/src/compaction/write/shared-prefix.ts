@@ -20,9 +20,9 @@ export interface ForkSource {
   /** Returns the messages that the main conversation sends for these entries, byte for byte. */
   messagesFor(entries: readonly Entry[]): readonly ApiMessage[];
   /**
-   * Number of messages in the last call, which wrote the cache at the end of these messages. 0 before the
-   * first call. Also 0 if anything before that end has changed since. In that case, a cache mark there would
-   * write a cache that nobody reads.
+   * Number of messages in the last call. That call wrote the cache at the end of these messages. The number
+   * is 0 before the first call. It is also 0 if anything before that end has changed since, because a cache
+   * mark there would write a cache that nobody reads.
    */
   readonly cachedMessages: number;
   /** Size of the main conversation's current request, by the newest reported usage. */
@@ -35,8 +35,8 @@ const MIN_OUTPUT_TOKENS = 4_000;
 /**
  * Asks for a summary as if it were the next turn of the conversation. The fork has only this turn.
  *
- * A request that is too long fails. Without its oldest rounds, the request would not start with the cached
- * prefix, so there would be nothing to share. The direct call cuts the request instead.
+ * A request that is too long fails. It is not cut here, because a request without its oldest rounds does not
+ * start with the cached prefix. The direct call cuts the request instead.
  */
 export async function requestFork(
   fork: ForkSource,
@@ -68,8 +68,8 @@ interface ForkOptions extends OutputRoomOptions {
 }
 
 /**
- * Builds the conversation's request with our prompt at its end. Frame and messages equal those of the
- * conversation, byte for byte, so everything up to the end of the last call is read from the cache. Nothing
+ * Builds the conversation's request with our prompt at its end. The frame and the messages equal those of the
+ * conversation, byte for byte. So everything up to the end of the last call is read from the cache. Nothing
  * is written to the cache.
  */
 export function forkedRequest(
@@ -78,8 +78,8 @@ export function forkedRequest(
   prompt: string,
   options: ForkOptions,
 ): ModelRequest | Unavailable {
-  // A stop sequence could occur anywhere in the answer and end the answer. Without stop sequences, the cached
-  // prefix is still the same.
+  // A stop sequence could occur in the answer and end it too early. Removing the stop sequences does not
+  // change the cached prefix.
   const { stop_sequences: _, ...frame } = fork.frame;
   const shared: ModelRequest = { ...frame, messages: fork.messagesFor(entries) };
   const obstacle = obstacleIn(shared, fork.model);
@@ -91,8 +91,8 @@ export function forkedRequest(
 }
 
 /**
- * Returns the reason if the answer could not be text, or if the cached prefix is useless. Both depend on the
- * model and on settings that a fork must not change.
+ * Returns the reason why a fork is not possible. Either the answer could not be text, or the cached prefix is
+ * useless. Both depend on the model and on settings that a fork must not change.
  */
 function obstacleIn(shared: ModelRequest, { name }: Model): string | undefined {
   const { tool_choice, output_config } = shared;
@@ -110,7 +110,10 @@ export function promptTokens(
   return contextTokens === undefined ? undefined : contextTokens + countTokens(prompt);
 }
 
-/** Returns true if the request's limit and the window leave enough for an answer besides its thinking. */
+/**
+ * Returns true if enough tokens remain for an answer in addition to its thinking. Both the request's limit
+ * and the window must allow them.
+ */
 function hasRoom(
   request: ModelRequest,
   model: Model,
@@ -126,8 +129,8 @@ function withPromptAndReadMark(shared: ModelRequest, fork: ForkSource, prompt: s
 }
 
 /**
- * Adds the prompt to the messages. A last user message gets the prompt as another block, because some servers
- * refuse two user messages in a row.
+ * Adds the prompt to the messages. If the last message is a user message, the prompt becomes another block of
+ * it, because some servers refuse two user messages in a row.
  */
 function withPrompt(messages: readonly ApiMessage[], prompt: string): readonly ApiMessage[] {
   const block: ContentBlock = { type: "text", text: prompt };

@@ -53,14 +53,14 @@ export interface SummaryOptions extends ChainOptions, HookOptions {
   /** Size of the built-in summary in tokens. */
   readonly summaryBudgetTokens?: number;
   /**
-   * Size that the result should stay below. Less content is restored if that is necessary to meet this size.
+   * Size that the result should stay below. If necessary, less content is restored to stay below this size.
    */
   readonly targetTokens?: number;
 }
 
 /**
  * Summary that was written before anything in the conversation changed. It can be used at once or later. Its
- * instructions are the user's words, then those of the hooks.
+ * instructions begin with the user's words. Those of the hooks follow.
  */
 export interface PreparedSummary extends SummaryInstructions {
   readonly written: WrittenSummary;
@@ -89,8 +89,9 @@ export async function prepareSummary(
 
 /**
  * Returns the budget of the built-in summary. It is at most a third of the summarized tokens, and at most
- * half of the tokens available under a target. If no tokens are available, a shorter summary would not help,
- * so the summary keeps its size. If there are unseen results, the summary shrinks to leave tokens for them.
+ * half of the tokens available under a target. If too few tokens are available, a shorter summary would not
+ * help, so this second limit does not apply. But if there are unseen results, the budget is the smallest one,
+ * because they need the tokens.
  */
 function summaryBudget(plan: CompactionPlan, options: SummaryOptions): number {
   const wanted = options.summaryBudgetTokens ?? SUMMARY_BUDGET_TOKENS;
@@ -131,8 +132,8 @@ export interface SummaryTask
 export type BuiltInFallback =
   | "always"
   /**
-   * No built-in summary if the user should know about the failure: missing key, unknown model, missing
-   * package, no connection.
+   * No built-in summary if the user should know about the failure. Such failures are a missing key, an
+   * unknown model, a missing package or no connection.
    */
   | "unless-misconfigured"
   | "never";
@@ -154,7 +155,7 @@ export interface ChainOptions
   /** Summarizer to try first, `model` by default. */
   readonly summarizer?: "model" | "provider" | "built-in" | undefined;
   readonly builtInFallback?: BuiltInFallback | undefined;
-  /** Time limits of all models together: 60 seconds for a first byte and 300 seconds in all by default. */
+  /** Time limits of all models together. By default, 60 seconds for a first byte and 300 seconds in total. */
   readonly timeLimits?: Partial<ModelTimeLimits> | undefined;
 }
 
@@ -170,8 +171,8 @@ type StepSummary =
       readonly source: "provider";
       readonly step: "provider";
       /**
-       * True if the summary covers the messages exactly as the conversation sends them. Only then does later
-       * thinking stay valid.
+       * True if the summary covers the messages exactly as the conversation sends them. Later thinking stays
+       * valid only in this case.
        */
       readonly isAsSent: boolean;
     } & ProviderSummary);
@@ -332,7 +333,7 @@ function providerStep(task: SummaryTask, options: ChainOptions): Step {
       // The provider's block comes before everything else, so no message could be kept before it.
       if (task.variant === "from") return { unavailable: "keeps-earlier-messages" };
       const prompt: SummaryPromptOptions = {
-        // Only the summarized messages are sent, and the kept ones follow them, in either variant.
+        // Only the summarized messages are sent. In either variant, the kept messages follow them.
         variant: task.kept.length > 0 ? "up-to" : "whole",
         hasEarlierSummary: task.summarized.some(isSummaryEntry),
         instructions: options.instructions,
@@ -412,9 +413,9 @@ function builtInStep(task: SummaryTask, { instructions }: ChainOptions): Step {
 }
 
 /**
- * Returns true if a summary also covers the kept messages. A summary of the whole conversation covers them.
- * Otherwise it would list work as open that the kept messages completed. Provider summaries and notes do not
- * cover them.
+ * Returns true if a summary also covers the kept messages. If a model or the built-in summarizer summarizes
+ * the whole conversation, the summary covers them. Without them, the summary would list work as open that
+ * they completed. Provider summaries and notes do not cover them.
  */
 export const coversKept = (variant: SummaryVariant, source: StepSummary["source"]): boolean =>
   variant === "whole" && (source === "built-in" || source === "model");

@@ -116,8 +116,9 @@ export function usualCompaction(
 }
 
 /**
- * Share of the removed tokens that the agent must fetch again, a cautious guess. The agent gets a cleared
- * result back with one tool call. After a summary, the agent must first notice that something is missing.
+ * Share of the removed tokens that the agent must fetch again, by option. The figures are cautious guesses.
+ * The agent gets a cleared result back with one tool call. After a summary, the agent must first notice that
+ * something is missing.
  */
 const REFETCH_SHARE: Readonly<Record<WeighedOption["name"], number>> = {
   nothing: 0,
@@ -183,8 +184,8 @@ export interface Weighing {
   /** The first option is to do nothing. */
   readonly options: readonly WeighedOption[];
   /**
-   * Number of turns that the comparison covers: at most until the threshold, because a rewrite follows there
-   * in any case.
+   * Number of turns that the comparison covers. The comparison ends at the threshold at the latest, because a
+   * rewrite follows there in any case.
    */
   readonly expectedTurns: number;
   readonly chosen: WeighedOption["name"];
@@ -232,8 +233,8 @@ function choose(
 }
 
 /**
- * Computes the cost of one option. An option that frees tokens for fewer turns than expected must be
- * repeated, which multiplies its cost.
+ * Computes the cost of one option. If an option frees tokens for fewer turns than expected, it must be
+ * repeated. This multiplies its cost.
  */
 function figuresOf(
   way: Way,

@@ -51,12 +51,13 @@ describe("costs of doing nothing, clearing and compacting, compared with manual 
   it("clearing rewrites everything after the first cleared result once, and then reads less", () => {
     const weighing = known({ ...WARM, alternatives: [CLEAR] });
     const clear = option(weighing, "clear");
-    // 200,000 read (0.04), 100,000 written (0.25), a tenth of 200,000 fetched again (0.05).
+    // Sum of 200,000 tokens read (0.04), 100,000 written (0.25), and a tenth of 200,000 fetched again (0.05).
     expect(clear.costNow).toBeCloseTo(0.34, 10);
     // 300,000 tokens read.
     expect(clear.costPerTurn).toBeCloseTo(0.06, 10);
     expect(clear.total).toBeCloseTo(0.94, 10);
-    // 0.24 more for the first call, 0.04 less for each later call: break-even six calls after the first.
+    // The first call costs 0.24 more, and each later call costs 0.04 less. So break-even is six calls after
+    // the first.
     expect(clear.breakEvenTurns).toBe(7);
     expect(clear.tokensSaved).toBe(200_000);
     expect(weighing).toMatchObject({ chosen: "clear", why: "cheapest", expectedTurns: 11 });
@@ -65,8 +66,8 @@ describe("costs of doing nothing, clearing and compacting, compared with manual 
   it("compacting costs the summary call and writes the tokens that remain", () => {
     const weighing = known({ ...WARM, alternatives: [COMPACT] });
     const compact = option(weighing, "compact");
-    // The summary call (0.16), 20,000 read (0.004), 20,000 written (0.05), a fifth of 460,000 worked out
-    // again (0.23).
+    // Sum of the summary call (0.16), 20,000 tokens read (0.004), 20,000 written (0.05), and a fifth of
+    // 460,000 worked out again (0.23).
     expect(compact.costNow).toBeCloseTo(0.444, 10);
     expect(compact.costPerTurn).toBeCloseTo(0.008, 10);
     expect(compact.total).toBeCloseTo(0.524, 10);
@@ -81,8 +82,8 @@ describe("costs of doing nothing, clearing and compacting, compared with manual 
 
   it("clearing pays off much later if cache reads cost only a fortieth of the input price", () => {
     const clear = option(known({ ...WARM, model: "claude-fable-5-1", alternatives: [CLEAR] }), "clear");
-    // 0.05 to read, 1.25 to write, 0.25 to fetch again, compared with 0.125 for doing nothing. After that,
-    // 0.05 less for each call.
+    // The first call costs 0.05 to read, 1.25 to write and 0.25 to fetch again. Doing nothing costs 0.125.
+    // Each later call costs 0.05 less.
     expect(clear.costNow).toBeCloseTo(1.55, 10);
     expect(clear.breakEvenTurns).toBe(30);
   });

@@ -233,8 +233,8 @@ function describeResult({ block, call, tokens }: LedgerResult): MeasuredResult {
 }
 
 /**
- * Returns the files that were read more than once. All reads but one are waste, at the average size of a
- * read.
+ * Returns the files that were read more than once. All reads except one count as waste, each with the average
+ * size of a read.
  */
 function duplicateReads(
   reads: ReadonlyMap<string, { readonly reads: number; readonly tokens: number }>,

@@ -20,9 +20,9 @@ import { field, stringListField } from "../../messages/untrusted.ts";
 import { type CountText, DECISION_PADDING, ESTIMATORS, measureEntry } from "./measure.ts";
 
 /**
- * Correction of our estimate, learned from usage reports. `ratio` is real tokens per estimated token, as a
- * ratio of sums in which older samples have less weight. The ratio includes text that the host adds without
- * recording it.
+ * Correction of our estimate, learned from usage reports. `ratio` is the number of real tokens per estimated
+ * token. It is a ratio of two sums in which older samples have less weight. It includes text that the host
+ * adds without recording it.
  */
 export interface Calibration {
   readonly ratio: number;
@@ -46,14 +46,17 @@ const RETENTION = 0.92;
 const PRIOR_WEIGHT_TOKENS = 2_000;
 const LOWEST_RATIO = 0.4;
 export const HIGHEST_RATIO = 4;
-/** Growth beyond this multiple of our estimate, plus an allowance, comes from content that we did not see. */
+/**
+ * If growth exceeds this multiple of our estimate plus an allowance, it comes from content that we did not
+ * see.
+ */
 const OUTLIER_RATIO = 5;
 const OUTLIER_ALLOWANCE_TOKENS = 1_000;
 /** Hidden growth is rare and large, so its average covers more responses than the ratio. */
 const HIDDEN_RETENTION = 0.98;
 /**
- * Maximum hidden growth in one response. Beyond it, the usage of this and the previous response is not
- * comparable.
+ * Maximum hidden growth in one response. If the growth is larger, the usages of this response and the
+ * previous one are not comparable.
  */
 const LARGEST_HIDDEN_TOKENS = 40_000;
 /**
@@ -81,8 +84,8 @@ export function startCalibration(model?: string, learnedRatio?: number): Calibra
 }
 
 /**
- * Adds one response as a sample. `estimated` is our estimate of the content added since the last response,
- * `reported` is the provider's count of it.
+ * Adds one response as a sample. `estimated` is our estimate of the content added since the last response.
+ * `reported` is the provider's count of that content.
  */
 function learn(calibration: Calibration, estimated: number, reported: number): Calibration {
   if (estimated <= 0) return calibration;
@@ -156,11 +159,12 @@ interface Removal {
 }
 
 /**
- * Computes the size after a removal: the report minus the estimate of the removed content. The error of this
- * difference grows with the size of the removal. If more was removed than remains, an estimate of the
- * remaining content is better. If the overhead was reported, a report above the estimate raises that estimate
- * in proportion. If not, the larger figure is used. The estimate is also better if the difference is
- * implausibly small, because the provider had already left out part of the removed content.
+ * Computes the size after a removal. Usually this is the report minus the estimate of the removed content.
+ * The error of this difference grows with the size of the removal. If more was removed than remains, an
+ * estimate of the remaining content is better. In that case, there are two methods. If the overhead was
+ * reported, a report above the estimate raises that estimate in proportion. If the overhead was not reported,
+ * the larger figure is used. The estimate is also better if the difference is implausibly small, because the
+ * provider had already left out part of the removed content.
  */
 export function afterRemoval(size: ContextSize, removal: Removal): ContextSize {
   const { removedTokens, overheadTokens, messageTokens, lowestTokens } = removal;
@@ -199,14 +203,13 @@ interface EntryHints {
   /** Our uncalibrated estimate, if the entry was measured already. The entry is not measured again. */
   readonly tokens?: number;
   /**
-   * True to ignore the entry's usage and to measure the entry instead: for a message kept from a longer
+   * True to ignore the entry's usage and to measure the entry instead. Used for a message kept from a longer
    * conversation, and for figures that cannot be right. For a mark of a clearing or collapse, true means that
    * the saved tokens are not part of this count.
    */
   readonly ignoreUsage?: boolean;
   /**
-   * Our uncalibrated estimate of how much the entries before this one have grown since its usage was
-   * reported.
+   * Growth of the entries before this one since its usage was reported. This is our uncalibrated estimate.
    */
   readonly grownTokens?: number;
   /**
@@ -237,12 +240,13 @@ export class ContextMeter {
   readonly #countText: CountText;
   #calibration: Calibration | undefined;
   #anchor: Anchor | undefined;
-  /** Estimate of everything after the anchor's first entry that does not belong to that response. */
+  /** Estimate of everything after the anchor's first entry, except other entries of the same response. */
   #pending = 0;
   #removed = 0;
   #compactedAt: string | undefined;
   /**
-   * Timestamp of a summary without a boundary, from a host that passes plain messages or changed a message.
+   * Timestamp of a summary without a boundary. Such a summary comes from a host that passes plain messages or
+   * changed a message.
    */
   #summarizedAt: string | undefined;
   /** Ids of the messages that the last boundary lists as kept. */
@@ -352,8 +356,8 @@ export class ContextMeter {
       // Adds the tokens that the provider cleared, because its figure grows by less than the added content.
       const growth = nextInput + clearedTokens - before.inputTokens - before.clearedTokens;
       const trusted = this.#hasTrustedOutput(before);
-      // Learns nothing from a smaller context, which was cleared or rewound, or from another model, which has
-      // another prompt and vocabulary.
+      // Learns nothing from a smaller context, because it was cleared or rewound. Learns nothing from another
+      // model either, because that model has another prompt and vocabulary.
       if (growth > 0 && before.model === message.model) {
         const estimated = this.#pending - grownTokens + (trusted ? 0 : before.estimatedOutput);
         this.#calibration = learn(this.calibration, estimated, growth - (trusted ? before.outputTokens : 0));
@@ -387,9 +391,9 @@ export class ContextMeter {
   }
 
   /**
-   * Returns true for a message that a compaction kept, which still has the usage of the long conversation.
-   * Some boundaries list these messages. Timestamps alone are not enough: a compaction may end in the same
-   * millisecond in which the response arrived.
+   * Returns true for a message that a compaction kept. Such a message still has the usage of the long
+   * conversation. Some boundaries list these messages. Timestamps alone are not enough, because a compaction
+   * may end in the same millisecond in which the response arrived.
    */
   isFromBeforeCompaction({ uuid, timestamp }: Partial<EntryLink>): boolean {
     if (uuid !== undefined && this.#kept.has(uuid)) return true;
@@ -441,7 +445,7 @@ export function meterFor(entries: readonly Entry[], countText?: CountText): Cont
   return meter;
 }
 
-/** Returns the index of the first entry to count: far enough back for calibration. */
+/** Returns the index of the first entry to count. It is far enough back for calibration. */
 function startOfCount(entries: readonly Entry[], first: number): number {
   let responses = 0;
   let messageId: string | undefined;

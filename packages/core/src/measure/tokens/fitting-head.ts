@@ -10,7 +10,10 @@ export const MIN_HEAD_TOKENS = 200;
 const MAX_CHARACTERS_PER_TOKEN = 40;
 /** Steps of the binary search. More steps would only be slower. */
 const STEPS = 12;
-/** A cut moves back to the end of a line unless that costs more than this share of the head. */
+/**
+ * Maximum share of the head that a cut may remove to end after a line. If more text would be removed, the cut
+ * stays inside the line.
+ */
 const LINE_SHARE = 0.5;
 
 /** Returns false for a text that is certainly too long. This avoids counting gigabytes. */
@@ -19,8 +22,9 @@ export function mayFit(text: string, budgetTokens: number): boolean {
 }
 
 /**
- * Returns a long beginning of the text that passes `fits`, cut after a line if possible, or an empty string.
- * Token counts of parts do not add up exactly, so the returned text itself has been tested.
+ * Returns a long beginning of the text that passes `fits`, or an empty string. If possible, the beginning
+ * ends after a line. The returned text itself has been tested, because token counts of parts do not add up
+ * exactly.
  */
 export function headThatFits(text: string, budgetTokens: number, fits: (head: string) => boolean): string {
   const longest = Math.min(text.length, Math.max(0, budgetTokens) * MAX_CHARACTERS_PER_TOKEN);

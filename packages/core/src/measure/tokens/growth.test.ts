@@ -16,9 +16,10 @@ interface Growth {
 }
 
 /**
- * Predicts the growth of the context before each response and compares it with the real growth. Skips
- * compactions, contexts that shrank (cleared without a trace in the file), and changes of the model (other
- * prompt and vocabulary). The file cannot show growth in these cases.
+ * Predicts the growth of the context before each response and compares it with the real growth. Skips three
+ * cases in which the file cannot show growth. The first is a compaction. The second is a context that shrank,
+ * because something was cleared without a trace in the file. The third is a change of the model, because the
+ * prompt and the vocabulary change with it.
  */
 function growthOf(entries: readonly Entry[]): Growth {
   const meter = new ContextMeter();

@@ -28,7 +28,10 @@ export const MEDIA_TOKENS = 2_000;
 /** Safety factor for decisions, such as when to compact. Never apply it to a number that people see. */
 export const DECISION_PADDING: number = 4 / 3;
 
-/** Characters per token of encrypted thinking, in a redacted block or in the signature of an empty block. */
+/**
+ * Number of characters per token of encrypted thinking. Encrypted thinking is in redacted blocks and in the
+ * signatures of empty blocks.
+ */
 const SIGNATURE_CHARACTERS_PER_TOKEN = 4;
 
 export function measureContent(content: MessageContent | undefined, countText: CountText): number {

@@ -46,8 +46,9 @@ export function divideContext(counted: CountedConversation): ContextParts {
 }
 
 /**
- * Returns the smallest number of tokens beyond the messages among the newest model's first calls. Returns
- * Infinity if no call reports usage. Then all unexplained tokens count as overhead.
+ * Returns the smallest overhead among the first calls of the newest model. The overhead of a call is its
+ * input tokens minus the tokens of its messages. If no call reports usage, returns Infinity. In that case all
+ * unexplained tokens count as overhead.
  */
 function overheadOfFirstCalls({ meter, entries, estimatesThen }: CountedConversation, ratio: number): number {
   const isReport = (entry: Entry): boolean =>

@@ -6,7 +6,10 @@ import {
 
 export type ThinkingMode = "adaptive" | "enabled" | "disabled" | "between_tools";
 
-/** Differences between Claude models besides the context window: accepted, rejected and retained content. */
+/**
+ * Differences between Claude models, except for the context window. They say which content a model accepts,
+ * rejects and retains.
+ */
 export interface ClaudeFeatures {
   /** Values of `thinking.type` that the model accepts. */
   readonly thinkingModes: readonly ThinkingMode[];
@@ -20,29 +23,32 @@ export interface ClaudeFeatures {
   /** True if the model accepts `tool_choice` of type `any` and `tool`. */
   readonly forcedTools: boolean;
   /**
-   * True if the model accepts temperature, top_p and top_k other than the default, in API versions that have
-   * them.
+   * True if the model accepts other values than the defaults for temperature, top_p and top_k. Applies to API
+   * versions that have these fields.
    */
   readonly sampling: boolean;
   /** True if the conversation may end with the beginning of the assistant's answer. */
   readonly prefill: boolean;
   /** True if the conversation may contain messages of the role `system`. */
   readonly systemMessages: boolean;
-  /** True if input and `max_tokens` together may exceed the window. The model then stops at the window. */
+  /**
+   * True if input and `max_tokens` together may exceed the window. In that case the model stops at the end of
+   * the window.
+   */
   readonly stopsAtWindow: boolean;
   /** True if the provider offers its own compaction, at a threshold and on demand. */
   readonly compaction: boolean;
   /** Minimum size of a prompt that the provider caches. */
   readonly minimumCacheTokens: number;
-  /** Tokens for the same text, relative to models before 4.7. */
+  /** Number of tokens for a text, divided by the number for the same text in models before 4.7. */
   readonly tokenScale: number;
 }
 
 const NEWEST: ClaudeVersion = { line: "sonnet", major: 5, minor: 5 };
 
 /**
- * Returns the features of a Claude model. Unknown names get the features of the newest models, the strictest
- * assumption.
+ * Returns the features of a Claude model. Unknown names get the features of the newest models, because this
+ * is the strictest assumption.
  */
 export function claudeFeatures(model: string): ClaudeFeatures {
   const version = claudeVersion(model) ?? (/claude-\d/.test(model) ? OLDEST : NEWEST);

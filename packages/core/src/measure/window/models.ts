@@ -38,7 +38,7 @@ export interface KnownModel extends ModelFacts {
 
 export type ModelTable = Readonly<Record<string, ModelFacts>>;
 
-/** The window of most hosted models. A guess that is too low costs an early compaction, not a failure. */
+/** The window of most hosted models. If this guess is too low, a compaction runs early, but no call fails. */
 const DEFAULT_FACTS: ModelFacts = { windowTokens: 200_000, maxOutputTokens: 32_000 };
 
 /** Suffix that Claude Code adds to the name of a model's long-context variant. */
@@ -58,8 +58,8 @@ const binding = (windowTokens: number, maxOutputTokens: number): ModelFacts => (
 });
 
 /**
- * Models by name. A key may match a part of a model's name, without vendor prefix and date. The longest match
- * wins.
+ * The model table. The key is a model name without vendor prefix and date, and the value is the facts about
+ * the model. A key may match a part of a model's name. The longest match wins.
  */
 export const MODELS: ModelTable = Object.freeze({
   // Anthropic
@@ -144,8 +144,8 @@ export const MODELS: ModelTable = Object.freeze({
 });
 
 /**
- * Finds the longest name of the table that occurs in `name` as whole words. The user's own table wins
- * over ours at equal length. An unknown model gets the default.
+ * Finds the longest name of the table that occurs in `name` as whole words. If a name in the user's own table
+ * and a name in ours have equal length, the user's table wins. An unknown model gets the default.
  */
 export function findModel(name: string | undefined, extra: ModelTable = {}): KnownModel {
   const own = longestMatch(name, extra);

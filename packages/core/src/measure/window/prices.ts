@@ -36,8 +36,8 @@ function prices(input: number, output: number, readShare: number = READ): Prices
 }
 
 /**
- * Prices by exact model line and version, so that a model without published prices does not get those of a
- * similar model.
+ * The price table. The key is the exact model line and version, and the value is the prices. A model without
+ * published prices therefore does not get the prices of a similar model.
  */
 const PRICES: Readonly<Record<string, PriceRow>> = {
   "fable-5.1": prices(10, 50, 0.025),
@@ -59,12 +59,12 @@ const PRICES: Readonly<Record<string, PriceRow>> = {
 };
 
 /**
- * A user's own prices, by the name of a model or whole words of it. The longest match wins, as in the model
- * table.
+ * A user's own prices. The key is the name of a model, or whole words of it. The longest match wins, as in
+ * the model table.
  */
 export type PriceTable = Readonly<Record<string, Prices>>;
 
-/** Returns undefined for a model with unknown prices: no figure is better than a wrong one. */
+/** Returns undefined for a model with unknown prices, because a missing figure is better than a wrong one. */
 export function pricesOf(model: string, promptTokens = 0, own: PriceTable = {}): Prices | undefined {
   const given = longestMatch(model, own);
   if (given !== undefined) return own[given];
@@ -128,8 +128,8 @@ const REQUIRED = ["input", "output"] as const;
 const OPTIONAL = ["cacheRead", "cacheWrite5m", "cacheWrite1h"] as const;
 
 /**
- * Reads prices that a user entered in an option or in the settings file. Later sources only add models that
- * earlier ones lack.
+ * Reads prices that a user entered in an option or in the settings file. If several sources have the same
+ * model, the first source wins.
  */
 export function readPrices(...sources: readonly unknown[]): ReadPrices {
   const prices = new Map<string, Prices>();

@@ -133,8 +133,8 @@ describe("sessionWindow", () => {
     const recorded = (window: unknown): Recording =>
       new Recording().compaction({ longhaul: { overheadTokens: 0, tokenRatio: 1, window } as never });
     expect(windowOf(recorded(evidence).answer(30_000, sonnet), {}, sonnet)).toEqual(proven);
-    // Another model's response does not invalidate this record, just as it would not invalidate the usage
-    // itself.
+    // A response of another model does not invalidate this record. It would not invalidate the recorded usage
+    // report either.
     expect(windowOf(recorded(evidence).answer(9, OPUS).answer(9, sonnet), {}, sonnet)).toEqual(proven);
     expect(windowOf(new Recording(), { evidence }, sonnet)).toEqual(proven);
     expect(windowOf(recorded(evidence), {}, "claude-haiku-4-5").size).toBe(200_000);

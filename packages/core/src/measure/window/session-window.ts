@@ -24,7 +24,9 @@ import type { WindowOptions } from "./thresholds.ts";
 /** No model has a larger window. A larger figure in a file is a sign of damage. */
 const LARGEST_WINDOW_TOKENS = Math.max(...Object.values(MODELS).map(({ windowTokens }) => windowTokens));
 
-/** The proven context window of a session, and its model. The boundaries that longhaul writes record both. */
+/**
+ * The context window that a session proves, and the session's model. longhaul records both in its boundaries.
+ */
 export type WindowEvidence = RecordedWindow;
 
 export interface WindowedSession {
@@ -50,10 +52,13 @@ export interface SessionWindowOptions {
 }
 
 /**
- * Finds a session's model, its window, and the source of the window size. The first of these applies: an
- * explicit option; a setting or environment variable that limits the window (`computeThresholds` applies it
- * to the model's own window); the session's newest automatic compaction; its largest reported usage; the
- * model table.
+ * Finds a session's model, its window, and the source of the window size. The first of these sources applies:
+ * - an explicit option
+ * - a setting or environment variable that limits the window (`computeThresholds` applies it to the model's
+ *   own window)
+ * - the session's newest automatic compaction
+ * - the session's largest reported usage
+ * - the model table
  */
 export function sessionWindow(session: WindowedSession, options: SessionWindowOptions = {}): KnownModel {
   const { windowTokens, modelWindow, models, settings } = options;
@@ -76,13 +81,13 @@ export function sessionWindow(session: WindowedSession, options: SessionWindowOp
     windowTokens: evidence.windowTokens,
     windowOrigin: "auto-compaction",
   };
-  // A larger usage before that compaction does not count: it belongs to an earlier, larger window.
+  // A larger usage before that compaction does not count, because it belongs to an earlier, larger window.
   return withProvenWindow(shown, reports.usageSince);
 }
 
 /**
- * Finds the window that the session itself proves: by its newest automatic compaction, or by a reported usage
- * larger than the model table's window. Returns undefined if neither exists.
+ * Finds the window that the session itself proves. The proof is its newest automatic compaction, or a
+ * reported usage larger than the model table's window. Returns undefined if there is no proof.
  */
 export function windowEvidence({ entries, model }: WindowedSession): WindowEvidence | undefined {
   const reports = readReports(entries, model);
@@ -110,16 +115,18 @@ export function sessionRecord(session: WindowedSession): SessionRecord {
 
 interface Reports {
   readonly model: string | undefined;
-  /** The newest boundary that shows the window, unless the model changed after it. */
+  /**
+   * The newest boundary that shows the window. Undefined if there is none, or if the model changed after it.
+   */
   readonly boundary: Entry | undefined;
-  /** Largest usage of the session's model, since `boundary` and in the whole file. */
+  /** Largest usage of the session's model since `boundary`, and its largest usage in the whole file. */
   readonly usageSince: number;
   readonly largestUsage: number;
 }
 
 /**
- * Reads the entries from the end. A response of another model after the boundary, or right before it,
- * invalidates the boundary. Messages that a compaction kept do not count as newer than its boundary.
+ * Reads the entries from the end. If a response of another model comes after the boundary or right before it,
+ * the boundary does not count. Messages that a compaction kept do not count as newer than its boundary.
  */
 function readReports(entries: readonly Entry[], model: string | undefined): Reports {
   const none: Reports = { model, boundary: undefined, usageSince: 0, largestUsage: 0 };
@@ -168,9 +175,9 @@ function evidenceIn({ model, boundary, usageSince }: Reports): WindowEvidence | 
 }
 
 /**
- * Returns the window that a boundary proves. For another agent's automatic compaction, that is the model's
- * smallest window with room for the compacted tokens. Our own thresholds may come from an option, so one of
- * our boundaries proves only the evidence recorded in it.
+ * Returns the window that a boundary proves. If another agent compacted automatically, this is the model's
+ * smallest window with room for the compacted tokens. One of our boundaries proves only the evidence recorded
+ * in it, because our own thresholds may come from an option.
  */
 function shownWindow(entry: Entry, model: string): number | undefined {
   if (!isCompactBoundary(entry)) return undefined;
@@ -181,13 +188,16 @@ function shownWindow(entry: Entry, model: string): number | undefined {
   return isCredible(held) ? possibleWindows(model).find((tokens) => held <= tokens) : undefined;
 }
 
-/** Returns the window that a usage report proved before one of our boundaries, or 0. */
+/**
+ * Returns the window that one of our boundaries records, if an earlier usage report proved it. Otherwise
+ * returns 0.
+ */
 const provenTokens = (entry: Entry, model: string): number =>
   isCompactBoundary(entry) ? (recordedTokens(entry, model, "reported-usage") ?? 0) : 0;
 
 /**
- * Returns the window with this origin that a boundary records, if the model can have that window. If the
- * table has a single window for the model, a usage may prove any window.
+ * Returns the window that a boundary records with this origin. Returns undefined if the model cannot have
+ * that window. If the table has a single window for the model, a usage may prove any window.
  */
 function recordedTokens(
   { compactMetadata }: CompactBoundaryEntry,

@@ -28,7 +28,7 @@ export interface SettingsSources {
   readonly values?: GivenSettings | undefined;
   /** The parsed settings file. Not validated yet: a user typed it. */
   readonly file?: unknown;
-  /** The engine defaults to the environment of the process. */
+  /** Environment variables. The engine defaults to the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
 }
 

@@ -32,8 +32,8 @@ function withEdits({ options, gauge, cache, thread }: EngineParts, frame: Reques
   const { clearing } = options;
   const { thresholds } = gauge;
   const edits = contextEdits({
-    // With a trigger above the warning threshold, auto-compact or the blocking limit would act first, and the
-    // provider would never clear.
+    // If the trigger were above the warning threshold, auto-compact or the blocking limit would act first,
+    // and the provider would never clear.
     triggerTokens: Math.min(API_CLEARING_TRIGGER_TOKENS, thresholds.warning),
     targetTokens: inProportion(thresholds, clearing.targetTokens),
     tools: clearing.tools,

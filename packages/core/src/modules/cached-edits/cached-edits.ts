@@ -28,9 +28,10 @@ export interface CacheReport {
 }
 
 /**
- * Clears results without changing the messages: the request tells the server which results to leave out of
+ * Clears results without changing the messages. The request tells the server which results to leave out of
  * the cached prefix. An edit is part of every later call, because without it the server does not find the
- * edited prefix. Edits become void when the cache is lost. After that nothing is edited until {@link reset}.
+ * edited prefix. When the cache is lost, all edits are dropped. After that nothing is edited until {@link
+ * reset}.
  */
 export class CachedEdits {
   #index: ResultIndex | undefined;

@@ -37,8 +37,8 @@ export interface CollapseOptions {
 
 export interface CollapseCommands {
   /**
-   * Puts the messages of the given spans, or of all collapsed spans, back in place. These messages are then
-   * the last to be collapsed again.
+   * Puts the messages of the given spans back in place. Without `spanIds`, expands all collapsed spans. These
+   * messages are then the last to be collapsed again.
    */
   expand<T extends Message>(messages: readonly T[], spanIds?: readonly string[]): Promise<Turn<T>>;
 }
@@ -74,9 +74,9 @@ function requireCollapseOptions(options: CollapseOptions): void {
 }
 
 /**
- * Shares of the effective window. From STAGE_SHARE on, the engine summarizes enough spans in advance to bring
- * the context back to that share. One commit breaks the prompt cache once and then leaves room for many
- * turns.
+ * Shares of the effective window. At STAGE_SHARE, the engine starts to summarize spans in advance. It
+ * summarizes enough spans to bring the context back to that share. One commit breaks the prompt cache once
+ * and then leaves room for many turns.
  */
 const STAGE_SHARE = 0.6;
 const COMMIT_SHARE = 0.9;
@@ -117,7 +117,10 @@ class Collapse implements AttachedModule {
   readonly #options: CollapseOptions;
   #staged: readonly Staged[] = [];
   #staging: Staging | undefined;
-  /** Messages that could not be made smaller, and messages that the user expanded. */
+  /**
+   * `#failed` has the messages that could not be made smaller. `#expanded` has the messages that the user
+   * expanded.
+   */
   #failed: Set<string> = new Set();
   #expanded: Set<string> = new Set();
   readonly originals: CollapsedOriginals = new CollapsedOriginals();
@@ -284,7 +287,9 @@ class Collapse implements AttachedModule {
     this.#staging = { uuids: plan.uuids, done, abort, giveUpModel: () => model.abort() };
   }
 
-  /** Starts the next span. Possibly no caller waits for the result, so an error must not end the process. */
+  /**
+   * Starts the next span. An error must not end the process, because possibly no caller waits for the result.
+   */
   #continueStaging(signal: AbortSignal): void {
     if (signal.aborted) return;
     this.#staging = undefined;

@@ -43,7 +43,7 @@ export interface Collapsed {
   readonly tokensAfter: number;
   /** Number of thinking blocks that were removed because the provider rejects them after the change. */
   readonly thinkingBlocks: number;
-  /** Number of skipped spans, whose messages are no longer all present and in order. */
+  /** Number of skipped spans. Their messages are no longer all present and in order. */
   readonly stale: number;
 }
 

@@ -12,7 +12,10 @@ beforeEach(async () => {
 });
 afterEach(() => scene.simulator.close());
 
-/** Makes the model never answer, with a timeout that is either very short or too long for the test. */
+/**
+ * Makes the model never answer and returns options with this timeout. The timeout is either very short or too
+ * long for the test.
+ */
 const silent = (timeoutMs: number): Partial<CompactorOptions> => {
   scene.simulator.fail({ kind: "silence" }, { when: isSpanCall, times: Number.POSITIVE_INFINITY });
   return { collapse: { timeoutMs } };

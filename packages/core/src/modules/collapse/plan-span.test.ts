@@ -19,7 +19,10 @@ const tokensIn = (entries: readonly Entry[]): number => measureEntries(entries, 
 const plan = (entries: readonly Entry[], more: object = {}): SpanPlan | undefined =>
   planSpan({ entries }, { effectiveTokens: EFFECTIVE, ...more });
 
-/** Collapses the next span until nothing is left to collapse, or until the maximum number of times. */
+/**
+ * Collapses one span after another. Stops when nothing is left to collapse, or after the maximum number of
+ * times.
+ */
 function collapseRepeatedly(
   entries: readonly Entry[],
   times: number,

@@ -19,16 +19,18 @@ import { countOriginalMessages } from "../../request/flatten/count-messages.ts";
  */
 const SPAN_SHARE = 0.1;
 /**
- * Minimum share of the usual span. A smaller part waits until more messages arrive, unless room is needed
- * now.
+ * Minimum size of a part to collapse, as a share of the usual span. A smaller part waits until more messages
+ * arrive, unless room is needed now.
  */
 const ENOUGH_SHARE_OF_SPAN = 0.8;
 /**
- * Minimum share when room is needed now. A smaller part is not worth a call, but between two spans it is
- * collapsed together with them.
+ * Minimum size if room is needed now, as a share of the usual span. A smaller part is not worth a call. If it
+ * is between two spans, it is collapsed together with them.
  */
 const MIN_SHARE_OF_SPAN = 0.25;
-/** Maximum share of the usual span. A part that would exceed it becomes a separate span. */
+/**
+ * Maximum size of a part, as a share of the usual span. A part that would exceed it becomes a separate span.
+ */
 const MAX_SHARE_OF_SPAN = 1.5;
 /**
  * Maximum size of a summary as a share of the messages that it replaces. A larger summary saves too little.
@@ -110,7 +112,8 @@ class SpanSearch {
   }
 
   /**
-   * Merges neighboring spans, together with small parts between them. Excludes anything after the last span.
+   * Finds neighboring spans to merge, together with the small parts between them. Excludes anything after the
+   * last span.
    */
   amongSpans(leastShare: number): Range | undefined {
     for (const run of this.#runs(() => true)) {

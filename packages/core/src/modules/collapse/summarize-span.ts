@@ -205,8 +205,8 @@ const HEADING = "## All User Messages";
 
 /**
  * Creates a section with the user messages that the model's summary does not repeat word for word, oldest
- * first. Quotes them completely if there is room, and otherwise quotes only their beginning and end. Returns
- * "" if nothing is missing.
+ * first. If there is room, quotes them completely. Otherwise quotes only their beginning and end. Returns ""
+ * if nothing is missing.
  */
 function missingUserMessages(
   summary: string,

@@ -66,7 +66,7 @@ export async function loadWithImports(
   return { files: inReadingOrder(roots, loaded, imported), skipped };
 }
 
-/** Lists each file before its imports, once by its real path. */
+/** Lists each file before its imports. Each real path occurs once. */
 function inReadingOrder(
   roots: readonly PlacedPath[],
   loaded: ReadonlyMap<string, LoadedMemory>,
@@ -97,15 +97,17 @@ function firstOfEachKey(paths: readonly PlacedPath[]): readonly PlacedPath[] {
 const LONGEST_REFERENCE = 1_000;
 
 /**
- * `@` after a space or at the start of a line, followed by a possible path. Not inside a word, as in an email
- * address. A space in the path needs a backslash before it.
+ * Matches `@` and a possible path after it. The `@` is after a space or at the start of a line, not inside a
+ * word, as in an email address. A space in the path needs a backslash before it.
  */
 const REFERENCE = /(?<![^\s([{"'*_])@((?:\\ |[^\s`])+)/g;
 const FIRST_CHARACTER = /^[\p{L}\p{N}_.~/\\-]/u;
 /** Marks after a path that end a sentence or close a bracket. They do not belong to the path. */
 const AFTER_REFERENCE = /[.,;:!?)\]}>'"*_]+$/;
 
-/** Lists the files that a text imports (`@path/to/file`), as written, each once. Ignores code. */
+/**
+ * Lists the paths that a text imports with `@path/to/file`. Each path occurs once, as written. Ignores code.
+ */
 export function importsIn(text: string): readonly string[] {
   const references = new Set<string>();
   if (!text.includes("@")) return [];
@@ -190,7 +192,7 @@ function withoutSpans(paragraph: string): string {
     const end = closing[index];
     if (end === undefined) continue;
     const close = runs[end];
-    // Two backticks replace the span, so that the text before it does not join the text or an `@` after it.
+    // Two backticks replace the span. They separate the text before it from the text or the `@` after it.
     kept.push(paragraph.slice(at, runs[index]?.index), "``");
     at = (close?.index ?? 0) + (close?.[0].length ?? 0);
     index = end;

@@ -77,8 +77,8 @@ function follow({ thread }: EngineParts, memory: NestedMemory, change: Conversat
 }
 
 /**
- * Attaches the memory files for everything that the agent has touched since the last call, once each, after
- * the newest message.
+ * Attaches memory files after the newest message, for everything that the agent has touched since the last
+ * call. Attaches each file once.
  */
 async function attachFiles(
   parts: EngineParts,
@@ -113,8 +113,8 @@ async function attachFiles(
 }
 
 /**
- * Returns true if the model is to continue its own message, or if a tool result is missing. Nothing may be
- * inserted then.
+ * Returns true if the model is to continue its own message, or if a tool result is missing. In both cases,
+ * nothing may be inserted.
  */
 function isAnswerOpen(entries: readonly Entry[]): boolean {
   const newest = entries.findLast(

@@ -27,8 +27,9 @@ export interface MemoryFilesOptions {
   /** Files that the host has already put into the system prompt. */
   readonly loaded?: readonly string[] | undefined;
   /**
-   * Attaches the memory of the whole working directory (its memory files, and rules for every path) before
-   * the first call, even if no file was touched. For hosts that put no memory files into the system prompt.
+   * If true, attaches the memory of the whole working directory before the first call, even if no file was
+   * touched. This memory is the directory's memory files, and the rules for every path. Meant for hosts that
+   * put no memory files into the system prompt.
    */
   readonly fromStart?: boolean | undefined;
   /**
@@ -44,8 +45,8 @@ export interface MemoryFilesOptions {
  */
 export interface MemoryFilesPort {
   /**
-   * Reads a file. `displayPath` is its real path with links resolved, relative to the working directory
-   * (`~/…` below `home`). It identifies a file that has two names.
+   * Reads a file. `displayPath` is its real path, with links resolved. The path is relative to the working
+   * directory, or starts with `~/` if the file is below `home`. It identifies a file that has two names.
    */
   read(path: string): Promise<FileAnswer>;
   /**
@@ -58,7 +59,8 @@ export interface MemoryFilesPort {
 }
 
 /**
- * A file that was not attached, or only in part, and the reason. It is reported and never causes a failure.
+ * A file that was not attached or was attached only in part, with the reason. It is reported and never causes
+ * a failure.
  */
 export interface SkippedMemory {
   readonly path: string;
@@ -116,7 +118,9 @@ export class MemoryReader {
     this.places = { project: governance.project, home: placeOf(options.port.home) };
   }
 
-  /** Creates a reader. Returns undefined if the working directory is not valid, so that no file applies. */
+  /**
+   * Creates a reader. If the working directory is not valid, returns undefined. In that case no file applies.
+   */
   static of(options: MemoryFilesOptions): MemoryReader | undefined {
     const project = placeOf(options.cwd);
     if (project === undefined) return undefined;

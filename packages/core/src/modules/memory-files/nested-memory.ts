@@ -96,8 +96,8 @@ export class NestedMemory {
   }
 
   /**
-   * Forgets all attachments after a compaction, so that files are searched and attached again. With `paths`,
-   * forgets only that the agent read these files, because the results were cleared.
+   * Without `paths`, forgets all attachments after a compaction, so that files are searched and attached
+   * again. With `paths`, forgets only that the agent read these files, because their results were cleared.
    */
   forget(paths?: readonly string[]): void {
     if (paths !== undefined) {

@@ -5,8 +5,8 @@ interface RuleText {
   /** Path patterns as written. Empty if the rule applies to everything. */
   readonly patterns: readonly string[];
   /**
-   * Why the front matter could not be parsed. The rule then has no patterns and applies to everything,
-   * because a rule that applies too often is better than a rule that never applies.
+   * Reason why the front matter could not be parsed. In that case the rule has no patterns and applies to
+   * everything. A rule that applies too often is better than a rule that never applies.
    */
   readonly problem?: FrontMatterProblem;
 }
@@ -20,9 +20,9 @@ const KEY = /^([^\s#-](?:[^:]|:(?=\S))*):(?:[ \t]+(.*))?$/;
 const MAX_LINES = 1_000;
 
 /**
- * Parses only the subset of YAML that path patterns need: `paths` or `globs`, as a list with dashes, a list
- * in brackets, or one line with commas. Skips everything else. Accepts common mistakes that YAML forbids,
- * such as an unquoted pattern that begins with `*`.
+ * Parses only the subset of YAML that path patterns need: the keys `paths` and `globs`. The value is a list
+ * with dashes, a list in brackets, or one line with commas. Skips everything else. Accepts common mistakes
+ * that YAML forbids, such as an unquoted pattern that begins with `*`.
  */
 export function readRule(text: string): RuleText {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/, MAX_LINES);
@@ -135,8 +135,8 @@ function unquoted(text: string): Taken | undefined {
 }
 
 /**
- * Handles quoted and unquoted patterns in one line: reads the unquoted patterns before the first quote if a
- * comma follows them.
+ * Handles quoted and unquoted patterns in one line. Reads the unquoted patterns before the first quote.
+ * Returns undefined if no comma follows them.
  */
 function splitAtQuote(said: string): Taken | undefined {
   const [, before, rest] = /^([^"':]*),[ \t]*(["'].*)$/.exec(said) ?? [];

@@ -24,7 +24,8 @@ export function messageSnip(): EngineModule<SnipCommands> {
 function attachSnip(parts: EngineParts): AttachedModule<SnipCommands> {
   const { gauge } = parts;
   /**
-   * Tokens that the last usage includes but the conversation no longer contains, as the provider counts them.
+   * Tokens that the last usage includes but the conversation no longer contains. They are in the provider's
+   * count.
    */
   let removedTokens = 0;
   const onFreed = (tokens: number): void => {
@@ -91,8 +92,8 @@ async function snipMessages<T extends Message>(
 }
 
 /**
- * Estimates the saved tokens that the last usage report includes. A report after the removed messages
- * includes them. A report before the removed messages does not.
+ * Estimates the saved tokens that the last usage report includes. If the removed messages came before the
+ * report, the report includes them. If they came after the report, it does not.
  */
 function savedBeforeReport(
   { gauge }: EngineParts,

@@ -19,11 +19,11 @@ import { isSentAttachment } from "../../request/flatten/attachment-content.ts";
 import { countOriginalMessages } from "../../request/flatten/count-messages.ts";
 
 /**
- * Selects the messages to remove. With ids, entries that belong to a chosen message are removed with it. With
- * a range or turns, a message stays if it belongs to a message that stays. An index counts from the last
- * boundary in the current conversation. Summaries are never removed, because nothing else is left of their
- * messages. A collapsed span is removed as a whole. The newest call stays with its results until a model has
- * seen them.
+ * Selects the messages to remove. If ids are given, entries that belong to a chosen message are removed with
+ * it. If a range or a number of turns is given, a message stays if it belongs to a message that stays. An
+ * index counts from the last boundary in the current conversation. Summaries are never removed, because
+ * nothing else is left of their messages. A collapsed span is removed as a whole. The newest call stays with
+ * its results until a model has seen them.
  */
 export type SnipSelection =
   | { readonly ids: readonly string[] }
@@ -36,8 +36,8 @@ export interface SnipOptions {
   /** Estimates the provider's token count of an entry. */
   readonly tokensOf: (entry: Entry) => number;
   /**
-   * The newest line of the transcript, if the host knows it. The entries may not contain this line: a marker
-   * that was merged into a later marker is no longer among the entries, but is still a line.
+   * The newest line of the transcript, if the host knows it. The entries do not always contain this line. For
+   * example, a marker that was merged into a later marker is still a line, but no longer an entry.
    */
   readonly leafUuid?: string | null | undefined;
   /**
@@ -311,7 +311,7 @@ export function boundGroups(entries: readonly Entry[]): readonly number[] {
   for (const repeated of repeatedUses) {
     join(leaders, pairs.get(repeated.block.id)?.use.entryIndex ?? repeated.entryIndex, repeated.entryIndex);
   }
-  // Results without a call. Several with the same id still belong together.
+  // Results without a call. If several of them have the same id, they still belong together.
   const firstOrphan = new Map<string, number>();
   for (const { block, entryIndex } of orphanResults) {
     join(leaders, firstOrphan.get(block.tool_use_id) ?? entryIndex, entryIndex);

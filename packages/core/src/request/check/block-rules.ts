@@ -34,7 +34,10 @@ const ASSISTANT: readonly Role[] = ["assistant"];
 const SYSTEM: readonly Role[] = ["system"];
 const NOBODY: readonly Role[] = [];
 
-/** Roles that may contain each known block type. Unlisted types may occur anywhere. */
+/**
+ * The key is a known block type, and the value is the roles that may contain it. Unlisted types may occur
+ * anywhere.
+ */
 const ROLES_BY_KIND: ReadonlyMap<string, readonly Role[]> = new Map([
   ["text", EVERYONE],
   ["image", USER],

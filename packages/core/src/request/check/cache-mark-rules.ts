@@ -49,8 +49,9 @@ export const cacheMarks: Rule = {
 };
 
 /**
- * Drops the automatic mark on a conflict. The mark applies to the last block that can carry one. If that
- * block already has a mark with another lifetime, the API refuses both. The explicit mark stays.
+ * Drops the automatic mark if it conflicts with an explicit mark. The automatic mark applies to the last
+ * block that can carry one. If that block already has a mark with another lifetime, the API refuses both. The
+ * explicit mark stays.
  */
 function dropConflictingAutomaticMark(draft: Draft): void {
   const automatic = field(draft.request, "cache_control");
@@ -170,8 +171,8 @@ function rememberMarks({ request, findings }: Draft): RuleMemory {
   for (const holder of [...asList(request.tools), ...asList(request.system), request])
     addMark(closed, holder);
   const hasAutomaticMark = isRecord(request.cache_control);
-  // The automatic mark was removed because of a mark on the last block, which stops being the last when a
-  // message is added.
+  // The automatic mark was removed because of a mark on the last block. When a message is added, that block
+  // is no longer the last.
   const hasConflict = findings.some(({ rule }) => rule === "cache-mark-conflict");
   return {
     allowsTail: ({ messages }, between) => {

@@ -50,8 +50,8 @@ export function checkRequest(request: ApiRequest, options: CheckOptions = {}): C
   draft.messages = readMessages(draft, given.messages);
   applyRules(draft, checkSettings(options));
   const { findings } = draft;
-  // Without a repair, return the given request and not the draft, which may have merged consecutive messages
-  // only for the rules.
+  // If nothing was repaired, return the given request and not the draft. The draft may have merged
+  // consecutive messages only for the rules.
   const isRepaired = findings.some(({ action }) => action !== "reported");
   return { valid: findings.length === 0, request: isRepaired ? finishDraft(draft) : given, findings };
 }

@@ -55,9 +55,9 @@ const REQUEST_FINDINGS: ReadonlySet<RuleName> = new Set(
 /**
  * Checks a conversation that grows at its end. It uses the rules of {@link checkRequest} and always returns
  * the same result as one check of all items. The start of the conversation is closed: it is checked and will
- * not change. The end is open. New items are checked alone if the open part is complete, otherwise together
- * with it. If a rule needs closed messages (a reused id, a late result, a limit), everything is checked
- * again.
+ * not change. The end is open. If the open part is complete, new items are checked alone. Otherwise they are
+ * checked together with the open part. If a rule needs closed messages (a reused id, a late result, a limit),
+ * everything is checked again.
  */
 export class GrowingCheck<Item> {
   readonly #form: ItemForm<Item>;
@@ -311,8 +311,8 @@ function tiesIn({ messages }: Draft): Tie[] {
 }
 
 /**
- * Returns true if a new response cannot change this part: its last message is from the user, it has no
- * findings, and no rule waits for more messages.
+ * Returns true if a new response cannot change this part. The last message of the part must be from the user.
+ * The part must have no findings, and no rule may wait for more messages.
  */
 function isComplete(open: CheckedPart): boolean {
   const { messages, findings } = open;
@@ -321,9 +321,9 @@ function isComplete(open: CheckedPart): boolean {
 }
 
 /**
- * Returns the index of the last assistant message before which the checked conversation can be split.
- * Everything before it must come from earlier items, everything after it from later items, and every rule
- * must allow the cut. Undefined if there is none.
+ * Returns the index of the last assistant message before which the checked conversation can be split. The
+ * messages before it must come from earlier items than all messages from it on. Every rule must allow the
+ * cut. Returns undefined if there is no such message.
  */
 function lastCut(draft: Draft): number | undefined {
   const { messages } = draft;
@@ -342,7 +342,7 @@ function lastCut(draft: Draft): number | undefined {
   return undefined;
 }
 
-/** Returns, for each message, the newest origin among all earlier messages. */
+/** Returns one number for each message. It is the newest origin among all earlier messages. */
 function newestOrigins(messages: readonly DraftMessage[]): readonly number[] {
   const origins: number[] = [];
   let newest = -1;

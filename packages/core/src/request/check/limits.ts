@@ -1,5 +1,6 @@
 /**
- * Maximum bytes of a request body. Uses the smaller meaning of "32 MB" (millions), which is never refused.
+ * Maximum bytes of a request body. "32 MB" can mean 32 million bytes or slightly more. This is the smaller
+ * number, which the API never refuses.
  */
 export const MAX_REQUEST_BYTES = 32_000_000;
 
@@ -19,8 +20,8 @@ export const maxMediaFor = (windowTokens: number): number =>
 export const MAX_MESSAGES = 100_000;
 
 /**
- * Maximum number of cache marks on tools, system, messages and blocks inside tool results, including the
- * automatic one.
+ * Maximum number of cache marks in a request. The marks of tools, the system prompt, messages and blocks
+ * inside tool results count, and so does the automatic mark.
  */
 export const MAX_CACHE_MARKS = 4;
 
@@ -40,13 +41,13 @@ export const IMAGE_MEDIA_TYPES: ReadonlySet<string> = new Set([
 /** Media types for base64 data. Plain text is sent as a source of type `text`. */
 export const DOCUMENT_MEDIA_TYPES: ReadonlySet<string> = new Set(["application/pdf"]);
 
-/** Since this version, models refuse a conversation that ends with a prefilled answer. */
+/** First version whose models refuse a conversation that ends with a prefilled answer. */
 export const FIRST_VERSION_WITHOUT_PREFILL: { readonly major: number; readonly minor: number } = {
   major: 4,
   minor: 6,
 };
 
-/** Since this version, models accept messages with the role `system` inside the conversation. */
+/** First version whose models accept messages with the role `system` inside the conversation. */
 export const FIRST_VERSION_WITH_SYSTEM_MESSAGES: { readonly major: number; readonly minor: number } = {
   major: 4,
   minor: 8,

@@ -93,8 +93,9 @@ function hasSourceField(source: JsonRecord): boolean {
 }
 
 /**
- * Old images are the most expendable part of a conversation. The oldest become markers: first those above the
- * allowed number, then those that exceed the byte limit.
+ * Replaces the oldest images and documents with markers, because they are the least important part of a
+ * conversation. First replaces media until their number is allowed. Then replaces media until the request is
+ * within the byte limit.
  */
 export const mediaLimits: Rule = {
   reports: ["media-count", "request-bytes"],
@@ -157,8 +158,8 @@ function mediaIn(block: ContentBlock): readonly Media[] {
 }
 
 /**
- * Replaces the oldest media with markers. The same block object can occur several times, so `left` counts how
- * many occurrences of each block to replace.
+ * Replaces the oldest media with markers. The key of `left` is a block, and the value is the number of its
+ * occurrences to replace. The same block object can occur several times.
  */
 function replaceOldest(draft: Draft, doomed: readonly MediaAt[], rule: RuleName): void {
   if (doomed.length === 0) return;
@@ -185,9 +186,9 @@ interface MessageSize {
 }
 
 /**
- * Media count and bytes of a growing conversation. Each message is estimated once from the lengths of its
- * texts, which gives a lower and an upper bound. If the bounds do not decide whether the limit is reached,
- * all texts are measured exactly. The bounds are then tight again for a long time.
+ * Number of media and bytes of a growing conversation. The lengths of a message's texts give a lower and an
+ * upper bound for its size. If the bounds do not decide whether the limit is reached, all texts are measured
+ * exactly. After that, the bounds are exact enough for many further messages.
  */
 class RequestSize implements RuleMemory {
   readonly #settings: CheckSettings;
@@ -201,13 +202,13 @@ class RequestSize implements RuleMemory {
   #readBytes = 0;
   /** Lower bound for the bytes of all other closed messages. */
   #unreadMinBytes = 0;
-  /** True if the request exceeds the byte limit although all media are replaced. */
+  /** True if the request exceeds the byte limit even after all media are replaced. */
   #isOver: boolean;
   /** True if the full check replaced media because of a limit. */
   readonly #isLimited: boolean;
   /**
-   * Size of the request at the full check that replaced media. With another number of media or fewer bytes,
-   * the rule would replace other media.
+   * Size of the request at the full check that replaced media. If the number of media changes or the bytes
+   * decrease, the rule would replace other media.
    */
   #limited: { readonly media: number; readonly bytes: number } | undefined;
   #isMeasured = false;
@@ -251,7 +252,7 @@ class RequestSize implements RuleMemory {
     });
   }
 
-  /** Returns false if the set of replaced media changes, which needs a full check. */
+  /** Returns false if the rule would now replace other media. In that case, a full check is necessary. */
   #keepsMedia(messages: readonly ApiMessage[]): boolean {
     const { maxMedia, maxRequestBytes } = this.#settings;
     const media = this.#media();
@@ -306,8 +307,8 @@ function messageSizeOf(message: ApiMessage): MessageSize {
 /** Maximum bytes per character. The worst case is a control character, which takes six bytes (`\u001b`). */
 const MAX_BYTES_PER_CHARACTER = 6;
 /**
- * Maximum bytes around a value: quotes, brackets, and a comma or colon. Also the maximum bytes for the digits
- * of a number.
+ * Maximum bytes for the quotes, brackets, and comma or colon around a value. The digits of a number need no
+ * more bytes than this either.
  */
 const MAX_BYTES_AROUND_VALUE = 32;
 const QUOTES_BYTES = 2;
@@ -351,8 +352,8 @@ function measure(value: unknown, ofText: (text: string) => number, around = 0): 
 }
 
 /**
- * Returns the size of base64 data in JSON. Does not scan the data, which is long: base64 needs no escapes, so
- * each character takes one byte.
+ * Returns the size of base64 data in JSON. Each character takes one byte, because base64 needs no escapes. So
+ * the function does not scan the data, which can be long.
  */
 function base64Bytes(data: string): number {
   return data.length + QUOTES_BYTES;

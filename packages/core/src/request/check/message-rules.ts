@@ -56,8 +56,9 @@ function isEffortOnly({ role, parts, source }: DraftMessage): boolean {
 }
 
 /**
- * The API now merges consecutive messages of one role, but the provider's own tools still list such messages
- * as an error. Merging them here is correct in both cases. Consecutive system messages stay separate.
+ * Merges consecutive messages of one role. The current API merges such messages itself, but the provider's
+ * own tools still report them as an error. A merged message is valid in both cases. Consecutive system
+ * messages stay separate.
  */
 export const alternatingRoles: Rule = {
   reports: ["same-role"],
@@ -89,7 +90,10 @@ function canMerge(first: DraftMessage, second: DraftMessage): boolean {
   return first.role === second.role && first.role !== "system" && !isCompaction(first);
 }
 
-/** Returns true for the provider's own summary. The assistant's first kept message may follow it directly. */
+/**
+ * Returns true for the provider's own summary. The first assistant message that the compaction kept may
+ * follow it directly.
+ */
 function isCompaction(message: DraftMessage): boolean {
   return message.parts.length > 0 && message.parts.every((part) => tagOf(part.block) === "compaction");
 }
@@ -159,8 +163,8 @@ export const userLast: Rule = {
 };
 
 /**
- * Returns true for a turn that the provider paused, either while a server tool ran or after the provider's
- * own summary. Such a turn is sent back unchanged.
+ * Returns true for a turn that the provider paused. The provider pauses while a server tool runs, or after
+ * its own summary. Such a turn is sent back unchanged.
  */
 function isPausedTurn(message: DraftMessage): boolean {
   const last = message.parts.at(-1);
@@ -175,10 +179,10 @@ export function refusesPrefill(model: unknown): boolean {
 }
 
 /**
- * A system message inside the conversation must directly follow a user turn, or an assistant turn that ends
- * with a server tool result. It must be last or precede an assistant message, so it never separates a tool
- * use from its result. A misplaced system message moves to the end of the next user turn, or becomes a user
- * message.
+ * Checks the place of system messages inside the conversation. A system message must directly follow a user
+ * turn, or an assistant turn that ends with a server tool result. It must be the last message, or an
+ * assistant message must follow. So it never separates a tool use from its result. A misplaced system message
+ * moves to the end of the next user turn, or becomes a user message.
  */
 export const systemPlacement: Rule = {
   reports: ["system-placement"],
@@ -265,8 +269,8 @@ export const systemSupport: Rule = {
 };
 
 /**
- * Returns true if the model accepts system messages. Model names before generation 4 have the version first.
- * Returns true for models other than Claude.
+ * Returns true if the model accepts system messages, and for all models other than Claude. In the names of
+ * Claude models before generation 4, the version comes first.
  */
 function takesSystemMessages(model: unknown): boolean {
   const version = claudeVersion(model);
@@ -329,10 +333,10 @@ function endBeforeThinking(message: DraftMessage): number {
 }
 
 /**
- * With thinking of type `enabled`, the turn with the sent tool results must start with thinking. A turn lasts
- * from one user message without tool results to the next. Thinking cannot be invented, so the rule ends a
- * turn without thinking after its last results. Two short texts start the next turn. Calls and results do not
- * change.
+ * If thinking has the type `enabled`, the turn of the newest tool results must start with thinking. A turn
+ * starts at a user message without tool results and ends before the next such message. If a turn lacks
+ * thinking, the rule ends the turn after its last results, because thinking cannot be invented. Two short
+ * texts start the next turn. Calls and results do not change.
  */
 export const thinkingBeginsToolTurn: Rule = {
   reports: ["thinking-not-first"],
@@ -354,9 +358,9 @@ export const thinkingBeginsToolTurn: Rule = {
     draft.report("thinking-not-first", "text-added", first.origin, message);
     draft.messages = [...messages.slice(0, place), ...endedTurn(answer), ...messages.slice(place + 1)];
   },
-  // A turn that this rule ended stays in the open part of the conversation, so the cut must come before the
-  // turn. When the user writes, the turn is complete, and the messages that the rule added are no longer
-  // needed.
+  // Allows no cut inside or after a turn that this rule ended, because that turn must stay in the open part
+  // of the conversation. When the user writes the next message, the turn is complete. Then the messages that
+  // the rule added are no longer needed.
   allowsCut: ({ messages, findings }) => {
     let ended = Number.POSITIVE_INFINITY;
     for (const finding of findings) {
@@ -382,7 +386,10 @@ export const thinkingBeginsToolTurn: Rule = {
 /** Start of a turn. Undefined if the assistant has not started its turn. */
 type TurnBeginning = "with-thinking" | "without" | undefined;
 
-/** Returns how the last turn of these messages starts, given the start of the turn before them. */
+/**
+ * Returns how the last turn of these messages starts. The turn may have started before these messages.
+ * `before` says how that earlier turn starts.
+ */
 function turnAfter(before: TurnBeginning, messages: readonly DraftMessage[]): TurnBeginning {
   let begun = before;
   for (const message of messages) {
@@ -395,7 +402,7 @@ function turnAfter(before: TurnBeginning, messages: readonly DraftMessage[]): Tu
 interface ToolTurn {
   /** Index of the turn's first assistant message. */
   readonly first: number;
-  /** Index of the newest message with tool results of the turn. */
+  /** Index of the turn's newest message with tool results. */
   readonly end: number;
 }
 
@@ -418,8 +425,8 @@ const nextWithThinking = (messages: readonly DraftMessage[], { first, end }: Too
 const isUser = (role: DraftMessage["role"] | undefined): boolean => role === "user";
 
 /**
- * Returns true for a user message without tool results, and for a summary, which replaces everything before
- * it.
+ * Returns true for a user message without tool results. Also returns true for a summary, because it replaces
+ * everything before it.
  */
 function startsTurn({ role, parts }: DraftMessage): boolean {
   if (role === "user") return parts.every(({ block }) => block.type !== "tool_result");

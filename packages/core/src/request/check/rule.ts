@@ -12,9 +12,9 @@ import { field, isRecord, type JsonRecord } from "../../messages/untrusted.ts";
 import { MAX_MEDIA, MAX_REQUEST_BYTES } from "./limits.ts";
 
 /**
- * The draft of a request that all rules work on: rule names, findings, draft messages, and the conversion
- * between untrusted messages and drafts. The reader reports malformed messages itself, because no rule could
- * process them.
+ * The draft of a request, on which all rules work. This file defines rule names, findings and draft messages,
+ * and converts untrusted messages to drafts and back. The reader itself reports malformed messages, because
+ * no rule could process them.
  */
 
 /** One name for each API rule. A finding names the broken rule. */
@@ -96,14 +96,14 @@ export interface CheckOptions {
   /** Reports tool blocks in a request that defines no tools, which some models refuse. */
   readonly requireTools?: boolean;
   /**
-   * API version of the request. Only the newer version, which is the default, refuses documents in assistant
-   * messages and citations on user text.
+   * API version of the request. The default is the newer version. Only the newer version refuses documents in
+   * assistant messages and citations on user text.
    */
   readonly apiVersion?: ApiVersion;
   /**
-   * Treatment of consecutive messages of one role. `reported` reports and merges them, which every API
-   * version accepts. `accepted` keeps them, as the current API reference allows, and checks them as one
-   * merged message.
+   * Treatment of consecutive messages of one role. `reported` reports and merges them. Every API version
+   * accepts the result. `accepted` keeps them separate, but checks them as one merged message. The current
+   * API reference allows them.
    */
   readonly consecutiveRoles?: "reported" | "accepted";
   /** Action if a conversation ends with the assistant and the model does not support prefill. */
@@ -131,17 +131,22 @@ export function checkSettings(options: CheckOptions): CheckSettings {
 export interface Rule {
   readonly reports: readonly RuleName[];
   /**
-   * Scope of the rule. `messages`: a message and its neighbors. `turn`: everything from the assistant up to
-   * the next user message. `request`: everything. For the first two, the newest messages are enough.
+   * Part of the request that the rule needs. `messages`: a message and its neighbors. `turn`: everything from
+   * the assistant message up to the next user message. `request`: the whole request. For `messages` and
+   * `turn`, it is enough to check the newest messages.
    */
   readonly looksAt: "messages" | "turn" | "request";
   /** Finds, repairs and reports each violation. A second run reports nothing. */
   readonly apply: (draft: Draft, settings: CheckSettings) => void;
-  /** An id that links a block with others at any distance. Messages that share an id are checked together. */
+  /**
+   * Returns the id that links a block with other blocks, no matter how far apart they are. Messages that
+   * share an id are checked together.
+   */
   readonly linkIdOf?: (block: ContentBlock) => string | undefined;
   /**
-   * Returns a function that returns true if a checked draft may be split before the message with this index,
-   * or after the last message.
+   * Returns a function that decides where a checked draft may be split. The function gets the index of a
+   * message and returns true if a split before that message is allowed. The index after the last message
+   * means a split at the end.
    */
   readonly allowsCut?: (checked: Checked) => (index: number) => boolean;
   /** Creates the memory of the rule after a full check, before any message is closed. */
@@ -160,8 +165,8 @@ export interface Checked {
  */
 export interface RuleMemory {
   /**
-   * Returns false if the rule needs closed messages to check the tail. No rule has been applied to the tail
-   * yet. `between` contains the checked messages before the tail that are not closed yet.
+   * Returns false if the rule cannot check the tail without the closed messages. No rule has been applied to
+   * the tail yet. `between` contains the messages before the tail that are checked but not closed yet.
    */
   readonly allowsTail?: (tail: Draft, between: readonly DraftMessage[]) => boolean;
   readonly close?: (messages: readonly DraftMessage[]) => void;
@@ -193,7 +198,8 @@ export interface DraftMessage {
   /** The given message. Its other fields are kept. */
   readonly source: ApiMessage | undefined;
   /**
-   * The blocks of `source` if it can be sent unchanged. Undefined if the message is malformed or generated.
+   * The blocks of `source`, if they can be sent unchanged. Undefined if the message is malformed or
+   * generated.
    */
   readonly sourceBlocks: readonly ContentBlock[] | undefined;
 }
@@ -206,7 +212,10 @@ export class Draft {
   messages: readonly DraftMessage[] = [];
   request: ApiRequest;
   readonly findings: Finding[] = [];
-  /** Input schemas by tool name. Undefined means that they must be read from the request. */
+  /**
+   * Input schemas of the tools. The key is the name of a tool, and the value is its schema. Undefined means
+   * that the schemas must be read from the request.
+   */
   schemas: ReadonlyMap<string, JsonRecord> | undefined;
   /**
    * True if the draft is only the end of a conversation. Rules that need the whole request skip such a draft.
@@ -261,7 +270,10 @@ export function itemIndexOf({ path }: Finding): number | undefined {
   return (list === "messages" || list === "entries") && index !== undefined ? Number(index) : undefined;
 }
 
-/** Creates a message that is not in the input. It has the position of the message for which it is added. */
+/**
+ * Creates a message that is not in the input. Its origin is the position of the message that made it
+ * necessary.
+ */
 export function addedMessage(role: ApiMessage["role"], parts: readonly Part[], origin: Origin): DraftMessage {
   return { role, parts, origin: { message: origin.message }, source: undefined, sourceBlocks: undefined };
 }
@@ -327,8 +339,8 @@ function readMessage(draft: Draft, message: JsonRecord, at: Origin): DraftMessag
 }
 
 /**
- * Returns the blocks for a later comparison that recognizes unchanged content. Undefined if the content
- * needed a repair.
+ * Returns the blocks, so that a later comparison can recognize unchanged content. Returns undefined if the
+ * content needed a repair.
  */
 export function intactBlocks(content: unknown, parts: readonly Part[]): readonly ContentBlock[] | undefined {
   if (typeof content === "string") return parts.map((part) => part.block);

@@ -15,8 +15,8 @@ const NAMELESS_TOOL = "unknown_tool";
 
 /**
  * Gives every tool use a valid and unique id, and updates its results. If several calls have the id of a
- * result, the result answers the newest earlier message with such an open call. Within that message, results
- * follow the order of the calls.
+ * result, the result belongs to the newest earlier message with such an open call. If that message has
+ * several such calls, the results follow the order of the calls.
  */
 export const toolIds: Rule = {
   reports: ["tool-use-id-invalid", "tool-use-id-duplicate"],
@@ -121,11 +121,16 @@ function renameResults(draft: Draft, callsByGivenId: ReadonlyMap<string, readonl
   });
 }
 
-/** Assigns the calls of one id to its results in conversation order, each call once. */
+/**
+ * Assigns the calls of one id to the results of that id, in conversation order. Each call is assigned once.
+ */
 class CallQueue {
   /** Calls of later messages, the next one last. */
   readonly #ahead: Call[];
-  /** Open calls of earlier messages: the newest message last, and in reverse order within a message. */
+  /**
+   * Open calls of earlier messages. The calls of the newest message are last. The calls of each message are
+   * in reverse order.
+   */
   readonly #open: Call[] = [];
   #lastAnswered: string | undefined;
 
@@ -134,8 +139,8 @@ class CallQueue {
   }
 
   /**
-   * Finds the call for a result. A result before its call gets the next later call. A surplus result gets the
-   * call of the result before it.
+   * Finds the call for a result. If the result comes before its call, returns the next later call. If there
+   * are more results than calls, returns the call of the previous result.
    */
   answerFrom(messageIndex: number): string | undefined {
     this.#pass(messageIndex);

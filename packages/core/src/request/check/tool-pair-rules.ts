@@ -23,9 +23,9 @@ interface Located {
 }
 
 interface Pairing {
-  /** Index of the assistant message with the call, by tool use id. */
+  /** The key is a tool use id, and the value is the index of the assistant message with that call. */
   readonly callers: ReadonlyMap<string, number>;
-  /** The result that answers the call, by tool use id. */
+  /** The key is a tool use id, and the value is the result that answers the call. */
   readonly answers: ReadonlyMap<string, Located>;
 }
 
@@ -168,8 +168,8 @@ function sendAsText(
 }
 
 /**
- * Converts a tool result to user content if it can no longer be sent as a tool result. Media stay. Block
- * types that only a tool result may contain become JSON. Returns an empty list for an empty result.
+ * Converts a tool result that can no longer be sent as a tool result to user content. Keeps media. Converts
+ * blocks that only a tool result may contain to JSON. Returns an empty list for an empty result.
  */
 export function toolResultAsContent(block: ToolResultBlock, label: string): readonly ContentBlock[] {
   const { content } = block;
@@ -214,7 +214,10 @@ export const serverTools: Rule = {
   },
 };
 
-/** Returns, for each message and for the end, true if an earlier call has no result yet. */
+/**
+ * Returns a list with one value for each message and one for the end. A value is true if a call before this
+ * place has no result yet.
+ */
 function openServerCalls(messages: readonly DraftMessage[]): readonly boolean[] {
   const open = new Set<string>();
   const waits = [false];
@@ -232,8 +235,8 @@ function openServerCalls(messages: readonly DraftMessage[]): readonly boolean[] 
 
 /**
  * Returns true if a dropped call stays dropped. The call was dropped because a user message came before its
- * result. If a repair added that user message, the next item may remove the message and reopen the call. The
- * user message must therefore come unchanged from the input.
+ * result. That user message must come unchanged from the input. If a repair added it, the next item may
+ * remove it, and the call would be open again.
  */
 function isDroppedForGood(call: number, messages: readonly DraftMessage[], cut: number): boolean {
   const start = messages[cut]?.origin.message ?? 0;

@@ -11,9 +11,9 @@ import {
 } from "../../messages/untrusted.ts";
 
 /**
- * Converts an attachment to user content. This is the only place that decides which attachments are part of
- * the conversation. If Claude Code recorded the texts that it sent, the result is those texts. Otherwise the
- * type decides. Unknown types count as never sent.
+ * Converts an attachment to user content. Only this function decides which attachments are part of the
+ * conversation. If Claude Code recorded the texts that it sent, returns those texts. If there is no record,
+ * the type of the attachment decides. Attachments of unknown types are not sent.
  */
 export function sentContent(
   entry: Pick<AttachmentEntry, "attachment" | "rendered">,
@@ -25,8 +25,8 @@ export function sentContent(
 export const isSentAttachment = (entry: AttachmentEntry): boolean => sentContent(entry).length > 0;
 
 /**
- * Reads the record of the sent texts. Returns undefined if there is no readable record. A record with media,
- * for example, contains no texts.
+ * Reads the record of the sent texts. Returns undefined if there is no record, or if the record is not
+ * readable as text, for example because it contains media.
  */
 function renderedContent(rendered: unknown): readonly ContentBlock[] | undefined {
   if (!Array.isArray(rendered)) return undefined;
@@ -58,8 +58,9 @@ export function attachmentContent(attachment: Attachment): readonly ContentBlock
 type ContentOf = (attachment: JsonRecord) => string | readonly ContentBlock[];
 
 /**
- * Attachment types that are part of the conversation. For command_permissions, hook_system_message,
- * hook_non_blocking_error and prompt_snapshot, Claude Code sends nothing. Its text for auto_mode is unknown.
+ * The key is an attachment type that is part of the conversation, and the value is a function that returns
+ * its content. Claude Code sends nothing for command_permissions, hook_system_message,
+ * hook_non_blocking_error and prompt_snapshot. The text that it sends for auto_mode is unknown.
  */
 const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map(
   Object.entries<ContentOf>({
@@ -85,8 +86,8 @@ const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map(
     plan_file: planFile,
     plan_file_reference: planFile,
     /**
-     * A user message typed while the agent worked, which is recorded nowhere else. It is sent as user text,
-     * not as a reminder.
+     * A message that the user typed while the agent worked. No other entry records this message. It is sent
+     * as user text, not as a reminder.
      */
     queued_command: ({ prompt }) => {
       if (typeof prompt === "string") return prompt.trim() === "" ? [] : [{ type: "text", text: prompt }];
@@ -252,7 +253,10 @@ function hookOf(attachment: JsonRecord): string {
   return name === "" ? "A hook" : `${name} hook`;
 }
 
-/** Joins sections. Each section has a heading and lists the items of its first field that is not empty. */
+/**
+ * Joins sections. Each section has a heading and the names of some fields. The section lists the items of the
+ * first of these fields that is not empty.
+ */
 function delta(attachment: JsonRecord, sections: readonly (readonly [string, ...string[]])[]): string {
   const filled = sections.flatMap(([heading, ...names]) => {
     const items = names.map((name) => stringsField(attachment, name)).find((list) => list.length > 0);

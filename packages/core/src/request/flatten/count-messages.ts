@@ -24,8 +24,8 @@ export function countMessages(entries: readonly Entry[]): number {
 }
 
 /**
- * Counts the request messages for these entries. A snip marker or collapsed span counts as the messages that
- * it replaced. A message that is only partly replaced is counted twice.
+ * Counts the request messages for these entries. A snip marker or collapsed span counts as many messages as
+ * it replaced. If a message is only partly replaced, it is counted twice.
  */
 export function countOriginalMessages(entries: readonly Entry[]): number {
   let [messages, from] = [0, 0];
@@ -39,8 +39,8 @@ export function countOriginalMessages(entries: readonly Entry[]): number {
 }
 
 /**
- * Returns the recorded number of messages. Undefined for an entry that is no snip marker and no collapsed
- * span, or that records no number.
+ * Returns the number of messages that a snip marker or collapsed span recorded. Returns undefined for any
+ * other entry, and for an entry without a recorded number.
  */
 function recordedMessages(entry: Entry): number | undefined {
   if (!isEntry(entry)) return undefined;
@@ -54,17 +54,20 @@ const THOUGHT = 1;
 const SPOKEN = 2;
 
 /**
- * Counts the messages that a `TurnSorter` would create, without building them. A turn is a number: 0 is the
- * user's first turn, responses have odd numbers, and the user turn after a response has the next even number.
- * Repeated blocks need no filter, because the first copy of a block is in the same turn.
+ * Counts the messages that a `TurnSorter` would create, without building them. Each turn has a number. Turn 0
+ * is the user's first turn. Responses have odd numbers, and the user turn after a response has the next even
+ * number. Repeated blocks need no filter, because the first copy of a block is in the same turn.
  */
 class MessageCounter {
   readonly #draft: Draft;
-  /** Number of blocks by turn. A typed array, because a session can have millions of turns. */
+  /**
+   * Number of blocks in each turn. The index is the number of the turn. The array is typed, because a session
+   * can have millions of turns.
+   */
   readonly #blocks: Int32Array;
   readonly #holds: Uint8Array;
   #lastTurn = 0;
-  /** The first entry of each response, by response id. */
+  /** The key is a response id, and the value is the first entry of that response. */
   readonly #responses: IdTable<Entry>;
   readonly #turnByEntry: Int32Array;
   readonly #answerTurnByCall = new Map<unknown, number>();

@@ -84,8 +84,8 @@ function frameOf({ request, tools }: FlattenOptions): ApiRequest {
 }
 
 /**
- * Converts the entries at `from` and later to messages that no rule has checked yet. Origins are indexes into
- * the whole list.
+ * Converts the entries from the index `from` on to messages that no rule has checked yet. Origins are indexes
+ * into the whole list.
  */
 export function readEntries(
   draft: Draft,

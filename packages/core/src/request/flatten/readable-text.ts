@@ -7,8 +7,8 @@ import { sentContent } from "./attachment-content.ts";
 const MAX_DEPTH = 12;
 
 /**
- * Joins everything that an agent reads in these entries: messages, input values of calls (not as JSON, which
- * hides line breaks), results and attachments. Excludes thinking.
+ * Joins everything that an agent reads in these entries: messages, inputs of calls, results and attachments.
+ * Joins the values of an input instead of its JSON, because JSON hides line breaks. Excludes thinking.
  */
 export function readableText(entries: readonly Entry[]): string {
   return entries

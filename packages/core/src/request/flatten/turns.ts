@@ -27,16 +27,19 @@ interface ResponseTurns {
 }
 
 /**
- * Sorts entries into turns. All entries of a response go into one turn, wherever they are. Everything up to
- * the next response goes into the user turn after it. A tool result goes into the turn after its call. So no
- * attachment or sibling entry can separate a call from its result.
+ * Sorts entries into turns. All entries of a response go into one turn, even if other entries are between
+ * them. Each response has a user turn after it. That turn gets everything up to the next response. A tool
+ * result always goes into the turn after its call. So no other entry can separate a call from its result.
  */
 export class TurnSorter {
   readonly #draft: Draft;
   readonly #turns: Turn[] = [newTurn("user")];
   readonly #responses = new Map<string, ResponseTurns>();
   readonly #answersTo = new Map<unknown, Turn>();
-  /** Results that precede their call, with the turn that contains them until the call appears. */
+  /**
+   * The key is a result that precedes its call, and the value is the turn that contains the result until the
+   * call appears.
+   */
   readonly #early = new Map<Part, Turn>();
 
   constructor(draft: Draft) {
@@ -177,8 +180,8 @@ function asMessage(turn: Turn): DraftMessage {
 
 /**
  * Removes repeated blocks. A resumed session may contain the entries of a response twice, and the API refuses
- * repeated thinking. Equal text alone proves nothing, because a response may repeat itself. A text counts as
- * repeated only after repeated thinking or a repeated call.
+ * repeated thinking. Equal text alone does not prove a repetition, because a response may repeat itself. So a
+ * text counts as repeated only if it follows repeated thinking or a repeated call.
  */
 class RepeatFilter {
   readonly #signatures = new Set<string>();
@@ -191,7 +194,7 @@ class RepeatFilter {
   #textsOfCopy: Set<string> | undefined;
   #isCopy = false;
 
-  /** Returns the parts of another entry of the response, without those that the response already has. */
+  /** Returns the parts of another entry of the response. Omits parts that the response already has. */
   withoutRepeats(draft: Draft, parts: readonly Part[]): readonly Part[] {
     const fresh = parts.filter((part) => {
       if (!this.#isRepeat(part)) return true;
@@ -214,7 +217,7 @@ class RepeatFilter {
       if (isRepeat) this.#isCopy = true;
       return isRepeat;
     }
-    // The id rules separate or drop calls with equal ids. Here equal ids only show that the entry is a copy.
+    // An equal id only shows that the entry is a copy. Other rules separate or drop calls with equal ids.
     if (block.type === "tool_use" && this.#calls.has(block.id)) this.#isCopy = true;
     return block.type === "text" && this.#isCopy && this.#hasText(block.text);
   }

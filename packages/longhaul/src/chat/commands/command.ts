@@ -18,8 +18,8 @@ export interface ChatCommand {
   readonly usage?: string;
   readonly about: string;
   /**
-   * True if the command changes the conversation and therefore cannot run while the agent works. Or a
-   * function that decides this from the argument.
+   * True if the command cannot run while the agent works, because it changes the conversation. A function
+   * decides this from the argument.
    */
   readonly needsIdle?: boolean | ((argument: string) => boolean);
   /** Possible arguments, if there are only a few. */
@@ -32,7 +32,7 @@ export interface ChatCommand {
 export interface CommandContext {
   readonly agent: Agent;
   readonly screen: Screen;
-  /** The screen in the form of a terminal, for views that the chat shares with the commands of `longhaul`. */
+  /** The screen as a terminal. Views that the chat shares with the commands of `longhaul` need this form. */
   readonly terminal: Terminal;
   readonly composition: ChatSetup["composition"];
   readonly tally: Tally;
@@ -105,8 +105,8 @@ export async function liveSession(
 }
 
 /**
- * Minimum columns for descriptions next to the names. If there are fewer columns, descriptions go below the
- * names.
+ * Minimum columns for descriptions next to the names. If there are fewer columns, descriptions are printed
+ * below the names.
  */
 const MIN_ROOM = 24;
 

@@ -25,8 +25,8 @@ import { type ChatCommand, described, liveSession, misused } from "./command.ts"
 const NOTHING_SAID = "There are no messages yet.";
 
 /**
- * Label of the tokens that are not in the session file. The label does not mention the file, because no text
- * of a chat mentions it.
+ * Label of the tokens that are not in the session file. It does not mention the file, because no text in a
+ * chat mentions the session file.
  */
 const OUTSIDE = { label: "System prompt and tools", note: "" };
 

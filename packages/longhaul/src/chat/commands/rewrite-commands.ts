@@ -253,8 +253,8 @@ export const rewindCommand: ChatCommand = {
     const prompt = await choosePrompt(chat);
     const action = prompt && (await chooseAction(prompt, chat));
     if (prompt === undefined || action === undefined) return;
-    // The compaction is forced, because a person who selects a prompt wants a summary there even if it saves
-    // little. /undo reverts the compaction.
+    // Forces the compaction, even if it saves little, because the person selected this prompt for a summary.
+    // /undo reverts the compaction.
     if (action === "from") await agent.compact({ from: prompt.uuid, force: true, signal });
     else if (action === "up-to") await agent.compact({ upTo: prompt.uuid, force: true, signal });
     else {
@@ -308,8 +308,8 @@ async function chooseAction(
 }
 
 /**
- * Returns the possible actions. Only messages in the context can be summarized, and "up to here" needs
- * messages before the prompt.
+ * Returns the possible actions. Only messages in the context can be summarized. The action "up to here" is
+ * possible only if there are messages before the prompt.
  */
 function actionsFor(
   { uuid }: PromptAt,

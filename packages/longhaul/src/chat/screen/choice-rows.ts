@@ -14,7 +14,10 @@ export interface ChoiceRows extends EditorRows {
 
 /** Maximum share of the rows for the title, because the detail and the answers need rows too. */
 const TITLE_SHARE = 1 / 3;
-/** Minimum rows of the detail next to a long list of options: its beginning, a note, its end. */
+/**
+ * Minimum rows of the detail next to a long list of options. One row shows its beginning, one is a note, and
+ * one shows its end.
+ */
 const MIN_DETAIL_ROWS = 3;
 /**
  * Maximum rows of an option in a permission question. A long path must not push the other options off the
@@ -46,7 +49,7 @@ export function choiceRows(state: ChoiceState, look: Look): ChoiceRows {
   const rows = [...above, ...options.rows, ...hint];
   return {
     rows,
-    // Without a selection, the cursor is in the last row, because a cursor before an option would look like a
+    // If no option is selected, the cursor is in the last row. A cursor before an option would look like a
     // selection.
     cursor:
       state.at === undefined
@@ -85,8 +88,8 @@ interface CutRows {
 const rowOf = (text: string): Row => ({ text, lines: 1 });
 
 /**
- * Splits a text into rows. If a text is much longer than the screen, wraps only its two ends. A model may
- * send millions of characters, and every key redraws the screen.
+ * Splits a text into rows. If the text is much longer than the screen, wraps only its beginning and its end.
+ * A model may send millions of characters, and every key press redraws the screen.
  */
 function rowsOf(text: string, look: Look, fold: (part: string) => readonly string[]): readonly Row[] {
   const most = 2 * Math.max(1, look.width) * Math.max(1, look.height);
@@ -103,8 +106,8 @@ function titleRows(title: string, room: number, look: Look): CutRows {
   const bold = (rows: readonly string[]): readonly string[] => rows.map((row) => colors.bold(row));
   if (all.length <= room) return { rows: bold(all.map(({ text }) => text)), isCut: false };
   if (room > 2) {
-    // Breaks rows inside words, because wrapping a title with a long path between words would leave the first
-    // row almost empty.
+    // Breaks rows inside words. If a title with a long path were wrapped between words, its first row would
+    // be almost empty.
     const full = rowsOf(title, look, (part) =>
       safeLines(part, false).lines.flatMap((line) => foldLine(line, width)),
     );
@@ -156,9 +159,9 @@ function withoutEmptyRuns(all: readonly Row[], lead: string, colors: Colors): re
 }
 
 /**
- * Cuts rows to fit. Keeps both ends, because the end of a path or of a command matters as much as its
- * beginning. A note between the ends counts the omitted lines, because nobody should allow a command that
- * they cannot see.
+ * Cuts rows to fit. Keeps the beginning and the end, because the end of a path or of a command matters as
+ * much as its beginning. A note between them counts the omitted lines, so that nobody allows a command
+ * without knowing that a part is hidden.
  */
 function headAndTail(all: readonly Row[], room: number, note: (hidden: number) => string): CutRows {
   const texts = all.map(({ text }) => text);
@@ -241,7 +244,7 @@ function otherOption(state: ChoiceState, look: Look, height: number): EditorRows
   if (prompt === named || !state.choice.grants || height < 2) {
     return editorRows(state.words, { prompt: styled(prompt), width, height, dim: colors.dim });
   }
-  // A permission option has no number, so text without a label above it would look like the input line.
+  // A permission option has no number. Without a label above it, the text would look like the input line.
   const words = editorRows(state.words, { prompt: INDENT, width, height: height - 1, dim: colors.dim });
   const cursor = { ...words.cursor, row: words.cursor.row + 1 };
   return { rows: [styled(`${lead}${label}:`), ...words.rows], cursor };

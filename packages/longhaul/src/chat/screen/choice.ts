@@ -64,8 +64,8 @@ const isRefusal = (press: KeyPress): boolean =>
   press.type === "key" && (press.name === "esc" || press.name === "ctrl-c");
 
 /**
- * Returns the state after an ignored key. A permission question loses its selection, unless the text option
- * is selected.
+ * Returns the state after an ignored key. In a permission question, clears the selection, unless the text
+ * option is selected.
  */
 const ignoring = (state: ChoiceState): ChoiceState => ({
   ...state,
@@ -75,14 +75,15 @@ const ignoring = (state: ChoiceState): ChoiceState => ({
 
 /**
  * Handles a key in a permission question. Enter answers only while an option is selected, and only arrow keys
- * select. Outside the text option, all other keys clear the selection, because the person is typing something
- * else. This includes Tab, which completes commands and occurs in pasted code.
+ * select an option. If the text option is not selected, all other keys clear the selection, because the
+ * person is typing something else. Tab clears it too, because Tab completes commands and occurs in pasted
+ * code.
  */
 function pressInGrant(state: ChoiceState, press: KeyPress): ChoiceOutcome {
   const name = press.type === "key" ? press.name : undefined;
   if (name === "enter" && state.at !== undefined) return accept(state);
-  // Ctrl-P and Ctrl-N do not select. A paste can contain these two control characters, but terminals remove
-  // the escape sequences of arrow keys from a paste.
+  // Only arrow keys select. Terminals remove the escape sequences of arrow keys from a paste, but a paste can
+  // contain the control characters of Ctrl-P and Ctrl-N.
   if (name === "up") return select(state, -1);
   if (name === "down") return select(state, 1);
   if (isAtWords(state)) return open({ ...state, words: pressInWords(state.words, press) });
@@ -90,8 +91,8 @@ function pressInGrant(state: ChoiceState, press: KeyPress): ChoiceOutcome {
 }
 
 /**
- * Moves the selection. Stops at both ends, so that an extra key press does not lead from the text option to
- * "Yes".
+ * Moves the selection. Stops at both ends. Otherwise, one key press too many would lead from the text option
+ * to "Yes".
  */
 function select(state: ChoiceState, by: number): ChoiceOutcome {
   const last = countOf(state.choice) - 1;
@@ -167,8 +168,8 @@ interface QuestionsOptions {
 interface Waiting {
   state: ChoiceState;
   /**
-   * Time when the screen first showed the question, and the selection that the screen shows. Undefined if the
-   * question was not shown yet.
+   * `since` is the time when the screen first showed the question. `at` is the selection that the screen
+   * shows. Undefined if the question was not shown yet.
    */
   shown: { readonly since: number; readonly at: number | undefined } | undefined;
   /** Time of the newest key. */
@@ -241,8 +242,8 @@ export function createQuestions({ changed, now }: QuestionsOptions): Questions {
 }
 
 /**
- * Returns true if the key cannot be an answer: the question just appeared, the screen does not show its
- * selection yet, or Enter came too fast.
+ * Returns true if the key cannot be an answer. The reason is that the question just appeared, that the screen
+ * does not show its selection yet, or that Enter came too fast.
  */
 function isTooEarly({ state, shown, pressedAt }: Waiting, press: KeyPress, now: number): boolean {
   if (isRefusal(press) || !ignoresEarlyKeys(state.choice)) return false;

@@ -1,5 +1,5 @@
-// This file wraps text without wrap-ansi, because the code must find the cursor in the rows and never break a
-// folded paste.
+// This file wraps text without wrap-ansi for two reasons. The code must find the cursor in the rows. It must
+// also never break a folded paste.
 import { textWidth } from "../../view/text-width.ts";
 import { type EditorState, foldedPaste, isPlaceholder } from "./editor.ts";
 import { charactersOf, safeLines } from "./styled-text.ts";
@@ -27,7 +27,7 @@ interface Cell {
   readonly hasCursor: boolean;
 }
 
-/** Lays out the text for the terminal: wrapped between words, with one free column for the cursor. */
+/** Lays out the text for the terminal. Wraps it between words and leaves one column free for the cursor. */
 export function editorRows(state: EditorState, look: EditorLook): EditorRows {
   const indent = " ".repeat(textWidth(look.prompt));
   const room = Math.max(1, look.width - 1 - indent.length);
@@ -93,8 +93,8 @@ function foldCells(cells: readonly Cell[], room: number): readonly (readonly Cel
 const widthOf = (cells: readonly Cell[]): number => cells.reduce((sum, { columns }) => sum + columns, 0);
 
 /**
- * Returns the cells to move to the next row: the word of this cell, unless the word fills the whole row or is
- * too long for any row.
+ * Returns the cells to move to the next row. These are the cells of the word that this cell continues.
+ * Returns no cells if the word fills the whole row or is too long for any row.
  */
 function wordBefore(row: readonly Cell[], cell: Cell, room: number): Cell[] {
   const start = cell.isBlank ? row.length : row.findLastIndex(({ isBlank }) => isBlank) + 1;

@@ -228,9 +228,9 @@ const EDITS: Readonly<Record<Edit, Editing>> = {
 };
 
 /**
- * A long paste is one character in the text, so that the cursor steps over it and one key deletes it. These
- * placeholder characters are from Unicode's last private plane, which nothing else uses. They are removed
- * from typed and pasted text.
+ * A long paste is one placeholder character in the text. So the cursor steps over the paste, and one key
+ * press deletes it. The placeholders are from Unicode's last private plane, which nothing else uses. They are
+ * removed from typed and pasted text.
  */
 const FIRST = 0x100000;
 const LAST = 0x10fffd;

@@ -9,9 +9,10 @@ export type KeyPress =
   | { readonly type: "key"; readonly name: string };
 
 /**
- * Time without another byte after which Esc counts as a separate key. The sequences of other keys also begin
- * with Esc. Readline waits half a second by default, which is too long for a person who wants to stop an
- * agent. Bytes of one key arrive together, except on the slowest connections.
+ * Time to wait for another byte after Esc. If none arrives, Esc counts as a separate key. The wait is
+ * necessary because the sequences of other keys also begin with Esc. Readline waits half a second by default,
+ * which is too long for a person who wants to stop an agent. Bytes of one key arrive together, except on the
+ * slowest connections.
  */
 const ESC_ALONE_MS = 80;
 
@@ -25,14 +26,18 @@ export function listenToKeys(input: NodeJS.ReadableStream, pressed: (press: KeyP
 }
 
 /**
- * After Ctrl-C cancels a paste, the rest of the paste is ignored until its end mark. If the mark never comes,
- * Ctrl-C or Esc after a pause of this length also ends the paste. Shorter pauses may be a slow connection.
+ * Minimum pause before Ctrl-C or Esc ends a cancelled paste. After Ctrl-C cancels a paste, its rest is
+ * ignored until its end mark. If that mark never comes, Ctrl-C or Esc after such a pause ends the paste.
+ * Shorter pauses may come from a slow connection.
  */
 const QUIET_AFTER_PASTE_MS = 1_000;
 
 type KeyReader = (text: string | undefined, key: Key) => void;
 
-/** Combines the events of readline: pastes arrive as single characters, and everything in them is text. */
+/**
+ * Combines the events of readline. Readline reports a paste as single characters. This reader reports it as
+ * one text, and no character in it counts as a key.
+ */
 function createKeyReader(pressed: (press: KeyPress) => void): KeyReader {
   let pasted: string[] | undefined;
   /** Time of the last input of a cancelled paste. The rest of the paste is ignored. */

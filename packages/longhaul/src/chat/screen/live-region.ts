@@ -3,8 +3,8 @@ import { charactersOf } from "./styled-text.ts";
 
 export interface Frame {
   /**
-   * Lines that cannot control the terminal. None is wider than the terminal, and there are no more lines than
-   * the terminal has rows.
+   * Rows to draw. They cannot control the terminal. No row is wider than the terminal, and they all fit into
+   * its height.
    */
   readonly rows: readonly string[];
   /** Cursor position: its row, and the text before the cursor in that row. */
@@ -32,7 +32,7 @@ interface LiveRegionOptions {
 const BEGIN = "\u001b[?2026h\u001b[?25l";
 const END = "\u001b[?25h\u001b[?2026l";
 /**
- * Switches wrapping off. A terminal may measure a row wider than we do, and if it wrapped the row, our row
+ * Switches wrapping off. A terminal may measure a row as wider than we do. If it wrapped that row, our row
  * count would be wrong.
  */
 const NO_FOLDING = "\u001b[?7l";
@@ -100,8 +100,9 @@ export function rowsAboveCursor({ widths, cursor }: DrawnRows, columns: number, 
 const EMOJI = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}/u;
 
 /**
- * Returns the smallest width that any terminal uses for the row, because terminals disagree about emoji. Too
- * large a width would erase a finished line. Too small a width only leaves a remnant on the screen.
+ * Returns the smallest width that any terminal uses for the row. Terminals disagree about the width of emoji.
+ * If our width is too large, a finished line is erased. If it is too small, only a remnant stays on the
+ * screen.
  */
 export function leastWidth(row: string): number {
   if (!EMOJI.test(row)) return textWidth(row);

@@ -25,8 +25,8 @@ export const unattendedScreen = (handlers: ScreenHandlers): Screen =>
   });
 
 /**
- * Opens the best screen that the terminal supports: plain lines if it cannot move its cursor or report each
- * key.
+ * Opens the best screen that the terminal supports. If the terminal cannot move its cursor or report each
+ * key, opens a screen with plain lines.
  */
 export function openScreen(options: ScreenOptions): Screen {
   const { input, output, environment } = options;

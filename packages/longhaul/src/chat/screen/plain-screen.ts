@@ -17,7 +17,7 @@ interface Asked {
   since: number;
   hasWarnedTooEarly: boolean;
   /**
-   * Timer of an answer to a permission question. The answer counts only if no other line follows at once,
+   * Timer of an answer to a permission question. If another line follows at once, the answer does not count,
    * because several lines at once are a paste.
    */
   alone?: NodeJS.Timeout | undefined;
@@ -116,8 +116,8 @@ export class PlainScreen extends PrintingScreen implements Screen {
   }
 
   /**
-   * Shows the prompt of a question when all pending output is printed. Without a question, shows the input
-   * prompt when nothing runs.
+   * Shows a prompt soon. If there is a question, shows its prompt when all pending output is printed. If
+   * there is no question, shows the input prompt when nothing runs.
    */
   #promptSoon(): void {
     if (this.#isPromptDue) return;
@@ -249,9 +249,9 @@ export function questionLines(choice: Choice, colors: Colors): readonly string[]
 }
 
 /**
- * Parses an answer line: numbers, or the letter of an option. A permission question accepts only the number
- * of an option. If `pickedBefore` is given, the person has already selected these options and the text
- * option. Then the line is the text.
+ * Parses an answer line, which contains numbers or the letter of an option. A permission question accepts
+ * only the number of an option. `pickedBefore` contains the options that the person has already selected
+ * together with the text option. If it is given, the line is the text.
  */
 export function answerOf(choice: Choice, line: string, pickedBefore?: readonly number[]): PlainAnswer {
   const text = line.trim();

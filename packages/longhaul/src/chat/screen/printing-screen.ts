@@ -16,7 +16,10 @@ export interface ScreenOptions {
   now(): number;
 }
 
-/** Common part of all screens: they print safe lines, including those of a streamed text. */
+/**
+ * Common part of all screens. It prints lines that cannot control the terminal, including the lines of a
+ * streamed text.
+ */
 export abstract class PrintingScreen {
   readonly colors: Colors;
   protected readonly options: ScreenOptions;

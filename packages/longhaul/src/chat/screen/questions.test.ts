@@ -27,7 +27,8 @@ function ask(...choices: readonly Choice[]): void {
 }
 
 /**
- * Presses keys like a person: the screen shows the effect of each key before the next, and some time passes.
+ * Presses keys as a person does. After each key, the screen shows its effect, and some time passes before the
+ * next key.
  */
 function press(...presses: readonly KeyPress[]): void {
   for (const one of presses) {

@@ -28,8 +28,8 @@ export interface Screen {
   /** Puts a text into the input line, so that the person can edit or send the text. */
   suggest(text: string): void;
   /**
-   * Asks the person to select an option, in place of the input. Undefined if the person declines (Esc,
-   * Ctrl-C).
+   * Shows a question instead of the input, and waits until the person selects an option. Returns undefined if
+   * the person declines with Esc or Ctrl-C.
    */
   choose(choice: Choice): Promise<Chosen | undefined>;
   /** Restores the terminal. */
@@ -59,8 +59,8 @@ export interface Choice {
    */
   readonly grants?: boolean;
   /**
-   * True if the question appears by itself, not after a command of the person. Such a question ignores keys
-   * in its first half second.
+   * True if the question appears without a command of the person. Such a question ignores keys in its first
+   * half second.
    */
   readonly appearsUnasked?: boolean;
   readonly signal?: AbortSignal;

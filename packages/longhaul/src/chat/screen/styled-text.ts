@@ -3,7 +3,10 @@
 // view/text-width.ts.
 import { shownText, textWidth } from "../../view/text-width.ts";
 
-/** Active styles at a position of a text, by category, with the sequence that switched each on. */
+/**
+ * Active styles at a position of a text. The key is the category of a style, and the value is the sequence
+ * that switched it on.
+ */
 export type Style = ReadonlyMap<string, string>;
 
 export const PLAIN: Style = new Map();
@@ -13,8 +16,8 @@ const RESET = "\u001b[0m";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const COLOR = /(\u001b\[\d{1,3}m)/;
 /**
- * Bidirectional marks can make a line look different from its real text, even a command that a person is
- * asked to allow.
+ * Matches bidirectional marks. They can make a line look different from its real text, and the line may be a
+ * command that a person is asked to allow.
  */
 const DIRECTION_MARKS = /\p{Bidi_Control}/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
@@ -74,9 +77,9 @@ export interface SafeLines {
 }
 
 /**
- * Splits a text into lines that cannot control the terminal: no control characters except colors, and tabs as
- * blanks. Each line is self-contained and ends without style. Remove colors from the text of a model or a
- * file first, because this function keeps all colors.
+ * Splits a text into lines that cannot control the terminal. Keeps colors, removes all other control
+ * characters, and replaces tabs with blanks. Each line is self-contained and ends without style. If the text
+ * comes from a model or a file, remove its colors before the call.
  */
 export function safeLines(text: string, hasColors: boolean, before: Style = PLAIN): SafeLines {
   if (before.size === 0 && !NEEDS_CARE.test(text)) return { lines: text.split("\n"), style: before };

@@ -17,8 +17,8 @@ const INPUT_SHARE = 1 / 2;
 const MIN_HEIGHT_FOR_STATUS = 3;
 
 /**
- * If a question appears while a person types, the next letters are not an answer. The keys go to the input
- * line until the person pauses for this time.
+ * Pause after which a new question accepts keys. If a question appears while a person types, the next letters
+ * are not an answer. Until the person pauses for this time, the keys are added to the input line.
  */
 const PAUSE_MS = 700;
 
@@ -206,8 +206,8 @@ export class TerminalScreen extends PrintingScreen implements Screen {
   }
 
   /**
-   * Shows the open question in full. Shows the last call instead if no question is open, or if the open
-   * question has no detail and is completely visible.
+   * Shows the open question in full. If no question is open, shows the last call. Also shows the last call if
+   * the open question has no detail and is completely visible.
    */
   #showAll(choice: Choice | undefined): void {
     if (choice === undefined || (choice.detail === undefined && !this.#isQuestionCut)) {

@@ -47,8 +47,8 @@ const firstLine = (display: string): string =>
     .find((line) => line !== "") ?? "";
 
 /**
- * Returns only the changed lines of a diff. Skips the file names above the first `@@`, if the diff has an
- * `@@` line.
+ * Returns only the changed lines of a diff. If the diff has an `@@` line, skips the file names above the
+ * first one.
  */
 function changeLines(display: string, { width, colors, indent = "" }: LineStyle): readonly string[] {
   const rows = shownText(display).split("\n");

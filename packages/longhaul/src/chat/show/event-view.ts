@@ -184,7 +184,7 @@ export class EventView {
   }
 
   /**
-   * Handles an entry without printing its text, because the text was already streamed, or a compaction or an
+   * Handles an entry without printing its text. Either the text was already streamed, or a compaction or an
    * undo kept the entry.
    */
   #entry(entry: Entry): void {
@@ -228,8 +228,8 @@ export class EventView {
   }
 
   /**
-   * Shows the result of a compaction when both parts have arrived: its figures, and the boundary with its
-   * ledger.
+   * Shows the result of a compaction when both of its parts have arrived. One part is its figures, and the
+   * other is the boundary with its ledger.
    */
   #compactionOver(pieces: CompactionPieces): void {
     this.#compaction = { ...this.#compaction, ...pieces };

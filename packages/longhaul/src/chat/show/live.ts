@@ -116,7 +116,10 @@ export class Live {
   }
 }
 
-/** Shows a running call in one line: always its time, and as much of its title and progress as fits. */
+/**
+ * Shows a running call in one line. The line always contains its time, and as much of its title and progress
+ * as fits.
+ */
 function runningLine({ tool, title, startedAt, progress }: RunningCall, now: number, width: number): string {
   const time = ` · ${formatSeconds(now - startedAt)}`;
   const shown = `○ ${fitToolName(tool, Math.max(24, Math.floor(width / 2)))} ${oneLine(title)}`.trimEnd();

@@ -1,5 +1,5 @@
-// This file wraps text without wrap-ansi, because the text arrives in pieces, and code and tables must stay
-// unchanged.
+// This file wraps text without wrap-ansi for two reasons. The text arrives in pieces. Code and tables must
+// stay unchanged.
 import { textWidth } from "../../view/text-width.ts";
 
 const FENCE = /^\s*(?:```|~~~)/;

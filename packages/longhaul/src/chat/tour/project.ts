@@ -9,8 +9,8 @@ export const SLOTS_FILE = "src/scheduler/slots.js";
 export const TEST_FILE = "test/slots.test.js";
 
 /**
- * Returns the files of a small booking service, by relative path. The simulated model works on them with real
- * tools.
+ * Returns the files of a small booking service. The key is a relative path, and the value is the text of the
+ * file. The simulated model works on the files with real tools.
  */
 export function tourFiles(seed: number): ReadonlyMap<string, string> {
   const shared = [...demoFilesAtStart()]
@@ -25,8 +25,8 @@ export const GAUGE_LOG = "logs/gauge.log";
 export const ASKED_MOMENT = "2026-03-30T02:30Z";
 
 /**
- * Time between two readings: short enough for realistic data, but long enough that the log fits a small
- * window.
+ * Time between two readings. It is short enough that the data is realistic, and long enough that the log fits
+ * a small window.
  */
 const STEP_MINUTES = 15;
 const FIRST_READING_MS = Date.UTC(2026, 2, 29, 18);

@@ -40,8 +40,8 @@ const OVERNIGHT_TEST = `test("looks at the low water after midnight too", () => 
 `;
 
 /**
- * Share of the auto-compact threshold at which a scene ends. From there, reading two more files does not
- * reach the threshold.
+ * Share of the auto-compact threshold at which a scene ends. After that, reading two more files still does
+ * not reach the threshold.
  */
 const NEARLY_FULL = 0.85;
 

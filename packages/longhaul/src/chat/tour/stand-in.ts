@@ -14,9 +14,10 @@ interface Place {
 const ID = /^toolu_tour_([a-z]+)_(\d+)_/;
 
 /**
- * Simulates a model that plays scenes with the tools of the request. It reads its position in a scene from
- * the ids of its own calls, so cleared results and compactions do not matter. If a compaction has removed all
- * calls, the model continues after its last action. Prompts that belong to no scene go to the next behavior.
+ * Simulates a model that plays scenes with the tools of the request. The ids of its own calls show its
+ * position in a scene, so cleared results and compactions do not matter. If a compaction has removed all of
+ * these calls, the model continues after its last action. If a prompt belongs to no scene, the next behavior
+ * answers it.
  */
 export function standIn(scenes: readonly Scene[], counter: TokenCounter): Behavior {
   let last: Place | undefined;
@@ -91,7 +92,7 @@ export interface ModelView {
   /** Number of cleared results. */
   readonly cleared: number;
   /**
-   * Returns true if a message of the person is exactly this text. This is false after a compaction, because
+   * Returns true if a message of the person is exactly this text. Returns false after a compaction, because
    * the context then contains the message only as a quotation.
    */
   isQuotedExactly(words: string): boolean;
@@ -164,8 +165,8 @@ export const call = (tool: string, input: JsonRecord): Call => ({ tool, input })
 const PATH_FIELDS: readonly string[] = ["file_path", "path"];
 
 /**
- * Makes the paths of a behavior absolute, as tools need them, and keeps them in the folder. For a path
- * outside the folder, the agent would ask the person.
+ * Makes the paths of a behavior absolute, because tools need absolute paths. Also keeps all paths in the
+ * folder, because the agent would ask the person about a path outside it.
  */
 export function insideOf(folder: string, behavior: Behavior): Behavior {
   return (request) => {

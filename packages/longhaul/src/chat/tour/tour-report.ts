@@ -20,8 +20,8 @@ export interface TourReport extends Pick<TourEvents, "turns" | "peakTokens" | "f
   readonly recalls: number;
   readonly subagents: number;
   /**
-   * Counts of the person's messages: those that are verbatim in the context, those that recall finds, and
-   * those that are lost.
+   * The person's messages. `inContext` counts those that are verbatim in the context. `recoverable` counts
+   * those that recall finds. `lost` lists those that are lost.
    */
   readonly said: {
     readonly total: number;

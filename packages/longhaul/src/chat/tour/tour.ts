@@ -36,7 +36,10 @@ const MODEL_NAME = "stand-in";
 const MODEL_FACTS: ModelFacts = { windowTokens: 32_000, maxOutputTokens: 8_000 };
 const DEFAULT_SEED = 7;
 
-/** Delays of the answers: long enough to watch them, short enough that the tour takes less than a minute. */
+/**
+ * Delays of the answers. They are long enough that a person can watch the answers, and short enough that the
+ * tour takes less than a minute.
+ */
 const WATCHED_FIRST_BYTE_MS = 300;
 const WATCHED_PACE: ReadingPace = { betweenMs: 25, mostMs: 1_000 };
 

@@ -5,7 +5,8 @@ import type { Idea } from "./ideas.ts";
 import type { CoderTool } from "./tools.ts";
 
 /**
- * Maps property names of a tool input to parts of an idea. Names are compared in lower case and without `_`.
+ * Values for the properties of a tool input. Each item has a pattern of property names, and a function that
+ * returns the value from an idea. Names are compared in lower case and without `_`.
  */
 const PROPERTIES: readonly (readonly [names: RegExp, value: (idea: Idea) => unknown])[] = [
   [

@@ -28,7 +28,7 @@ const COURSE: readonly (readonly [ToolKind, ...ToolKind[]])[] = [
   ["edit", "write", "shell"],
 ];
 
-/** For each kind of call, the kinds that help after such a call failed, best first. */
+/** Kinds of calls that help after a failed call, best first. The key is the kind of the failed call. */
 const REMEDIES: Readonly<Record<ToolKind, readonly ToolKind[]>> = {
   read: ["list", "grep", "shell", "write"],
   write: ["shell", "list", "read"],
@@ -117,8 +117,8 @@ function chooseAction(source: IdeaSource, actions: readonly Action[]): Action | 
 }
 
 /**
- * Kind of call to use if there is no tool for the wanted kind: a read instead of an edit, and a shell command
- * instead of a list or a search.
+ * Kinds of calls to use if there is no tool for the wanted kind. The key is the wanted kind, the value is the
+ * kind to use instead. A read replaces an edit, and a shell command replaces a list or a search.
  */
 const INSTEAD: Partial<Readonly<Record<ToolKind, ToolKind>>> = {
   edit: "read",
@@ -137,8 +137,8 @@ function firstOf(kinds: readonly ToolKind[], actions: readonly Action[], random:
 }
 
 /**
- * Removes tools that failed in the newest message or in their two latest calls, unless no other tools are
- * left.
+ * Removes tools that failed in the newest message or in their two latest calls. A tool that failed stays if
+ * there would be no tools left.
  */
 function withoutFailing(actions: readonly Action[], calls: readonly SeenCall[]): readonly Action[] {
   const justFailed = new Set(calls.filter((call) => call.isNew && call.isError).map((call) => call.name));

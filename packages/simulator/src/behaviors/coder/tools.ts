@@ -1,7 +1,10 @@
 import { asList, field, isRecord, type JsonRecord, stringField } from "@longhaul/core/internal/messages";
 import type { SeenRequest } from "../../exchange.ts";
 
-/** Kinds of tools, each with the names of such tools in lower case and without punctuation. */
+/**
+ * Names of tools, in lower case and without punctuation. The key is the kind of the tools, the value is the
+ * list of names.
+ */
 const NAMES = {
   read: "read readfile viewfile openfile fileread catfile readtextfile getfilecontents",
   write: "write writefile createfile filewrite writetofile savefile createnewfile",

@@ -4,7 +4,10 @@ import { area, chance, phrase, pickFrom, thing } from "../chance.ts";
 import { textMatching } from "./pattern.ts";
 import { conforms, merge, numberIn, resolve, same, typesOf, withoutAllOf } from "./schema.ts";
 
-/** Depth from which on no optional parts are generated, so that the value of a recursive schema is finite. */
+/**
+ * Depth at which the generator stops adding optional parts, so that the value of a recursive schema is
+ * finite.
+ */
 const DEPTH_OF_EXTRAS = 4;
 /** Maximum depth of a value. A schema that requires itself has no finite value. */
 const MAX_DEPTH = 24;
@@ -237,12 +240,12 @@ function bounds(schema: JsonRecord, unit: number): readonly [low: number, high: 
 
 const USUAL_EXTRA_REPEATS = 6;
 /**
- * Attempts to match a pattern with each maximum of extra repetitions. With a suitable maximum, few attempts
- * are needed.
+ * Number of attempts to match a pattern, for each maximum of extra repetitions. If the maximum is suitable,
+ * few attempts are needed.
  */
 const TRIES_PER_BOUND = 12;
 /**
- * Maximum characters of a generated string, more than a reply can contain. If a schema requires a longer
+ * Maximum characters of a generated string. A reply cannot contain this many. If a schema requires a longer
  * string, the string has this length.
  */
 const MAX_CHARACTERS = 1_000_000;

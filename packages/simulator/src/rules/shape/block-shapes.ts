@@ -194,7 +194,9 @@ export const toolDefinition: Check = (value, inspection) => {
 
 // Blocks about tools
 
-/** Tools that the provider runs, with the block type of each result. */
+/**
+ * Tools that the provider runs. The key is the name of the tool, the value is the block type of its result.
+ */
 export const SERVER_TOOL_RESULTS: Readonly<Record<string, string>> = {
   advisor: "advisor_tool_result",
   web_search: "web_search_tool_result",

@@ -19,7 +19,10 @@ import { refuse } from "../../wording/refuse.ts";
 /** Function that refuses a value without the expected shape. */
 export type Check = (value: unknown, inspection: Inspection) => void;
 
-/** Function that decides by betas, API version and switches whether a field or type exists. */
+/**
+ * Function that decides whether a field or type exists. This depends on the betas, the API version and the
+ * switches.
+ */
 type Gate = (inspection: Inspection) => boolean;
 
 interface Field {

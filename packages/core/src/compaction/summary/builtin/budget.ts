@@ -1,6 +1,6 @@
 /**
- * Chooses the content of a text of limited size. Each section has a share of the budget. Unused shares go to
- * other sections, the most important pieces first.
+ * Chooses the content of a text of limited size. Each section has a share of the budget. If a share is not
+ * used up, the rest goes to the most important pieces of other sections.
  */
 
 /** Token budget of a useful summary. It is less than a twentieth of a window of 200,000 tokens. */
@@ -63,11 +63,14 @@ type CountTokens = (text: string) => number;
 /** Tokens reserved for each line break between pieces, which no piece includes. */
 const JOINT_TOKENS = 1;
 /**
- * Unused share of the budget that makes another try worthwhile. A share can stay unused, because each try
- * reserves tokens for the longest form of the remarks.
+ * If at least this share of the budget is unused, another try is worthwhile. Tokens can stay unused, because
+ * each try reserves tokens for the longest form of the remarks.
  */
 const WORTHWHILE_SLACK = 0.04;
-/** Share of the budget that essential pieces may take beyond their shortest form, before all other pieces. */
+/**
+ * Share of the budget for essential pieces in addition to their shortest form. They get these tokens before
+ * all other pieces.
+ */
 const ESSENTIAL_SHARE = 0.3;
 /**
  * Maximum number of tries. Token counts are not additive, so the packed text may exceed the budget. Each
@@ -75,8 +78,8 @@ const ESSENTIAL_SHARE = 0.3;
  */
 const MAX_TRIES = 12;
 /**
- * Few texts have more characters per token. If the full text has more characters per token of the budget, it
- * would hardly fit, so its tokens are not counted.
+ * Maximum number of characters per token in almost all texts. If the full text has more characters per token
+ * of the budget, it would hardly fit. In that case its tokens are not counted.
  */
 const MAX_CHARS_PER_TOKEN = 4.5;
 
@@ -195,7 +198,10 @@ function choose(
   for (const slot of byImportance) grow(slot, spare);
 }
 
-/** Takes the longest form within the allowance, never a shorter one than before, and returns its cost. */
+/**
+ * Chooses the longest form within the allowance and returns its cost. Never chooses a shorter form than
+ * before.
+ */
 function take(slot: Slot, allowance: number, countTokens: CountTokens): number {
   const last = slot.chosen ?? slot.piece.forms.length - 1;
   for (let form = 0; form <= last; form++) {

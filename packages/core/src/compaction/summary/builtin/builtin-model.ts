@@ -18,8 +18,9 @@ export interface BuiltInModelOptions {
 }
 
 /**
- * Creates a model that answers every request with a built-in summary of the conversation, in the format that
- * a summary request asks for. It needs no real model, is always available and never fails.
+ * Creates a model that answers every request with a built-in summary of the conversation. The answer has the
+ * format that a summary request asks for. This model needs no real model, is always available and never
+ * fails.
  */
 export function builtInModel(options: BuiltInModelOptions = {}): Model {
   return {
@@ -107,7 +108,10 @@ function requestBlock(messages: readonly ApiMessage[]): ContentBlock | undefined
 /** Time of all entries. Messages have no time, and the summarizer needs only the order of the messages. */
 const NO_TIME = "1970-01-01T00:00:00.000Z";
 
-/** Number of headings that make the first message an earlier summary, whoever wrote it. */
+/**
+ * If the first message has this many headings of a summary, it counts as an earlier summary, whoever wrote
+ * it.
+ */
 const HEADINGS_OF_A_SUMMARY = 6;
 
 /** Converts messages to entries for the summarizer. */

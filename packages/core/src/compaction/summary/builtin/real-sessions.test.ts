@@ -72,7 +72,10 @@ function wrapperOf(message: string): readonly string[] {
   return [lines[0] ?? "", ...closing].flatMap((line) => line.split(/(?<=\.) /)).filter((part) => part !== "");
 }
 
-/** Compacts three times from a summary on. The work after the summary comes before the second compaction. */
+/**
+ * Compacts three times, starting at a summary. The work after the summary is added before the second
+ * compaction.
+ */
 function expectCarriedOver(entries: readonly Entry[], at: number): void {
   const message = contentText(rawContent(entries[at] as UserEntry));
   const items = [...parseEarlierSummary(message).items].filter(([name]) => name !== "Current Work");

@@ -72,7 +72,10 @@ function languages(digest: SessionDigest): readonly string[] {
 const MAX_CHANGED = 150;
 const MAX_EARLIER_FILE_CHARS = 900;
 
-/** Renders changed files by recency, then files only read, then other files in an earlier summary. */
+/**
+ * Renders changed files first, by recency. After them come files that were only read, and then other files in
+ * an earlier summary.
+ */
 export function renderFiles(digest: SessionDigest): Piece[] {
   const { files, cwd } = digest;
   const changed = files

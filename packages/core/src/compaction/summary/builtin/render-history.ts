@@ -108,8 +108,8 @@ function proofsOf(exchange: Exchange): readonly string[] {
 }
 
 /**
- * Renders the requests of an earlier summary. Its current request is still current if the user has asked for
- * nothing since. Otherwise it is the last past request, and the agent's last words are its outcome.
+ * Renders the requests of an earlier summary. If the user has asked for nothing since, its current request is
+ * still current. Otherwise that request is the last past request, and the agent's last words are its outcome.
  */
 function earlierRequests({ earlier }: SessionDigest, hasNewer: boolean): Piece[] {
   const items = earlierItems(earlier, "Primary Request and Intent").filter((item) => !SETTING.test(item));
@@ -135,8 +135,8 @@ function earlierRequests({ earlier }: SessionDigest, hasNewer: boolean): Piece[]
 }
 
 /**
- * Returns true if the item is a verbatim request. In built-in summaries, this is only the current request,
- * because an outcome follows every other request. Items that a model wrote are prose.
+ * Returns true if the item is a verbatim request. In a built-in summary, only the current request is
+ * verbatim, because an outcome follows every other request. Items that a model wrote are prose.
  */
 function isVerbatim(item: string): boolean {
   return /^- (?:"|\(\d+ lines\)\n)/.test(item) && !item.includes(" → ");
@@ -158,7 +158,7 @@ function settingPieces({ cwd, branch }: SessionDigest, instructions: string | un
   return pieces;
 }
 
-/** Length up to which repeating the current request is cheaper than a reference to it. */
+/** Up to this length, repeating the current request is cheaper than a reference to it. */
 const REPEATED_UP_TO_CHARS = 500;
 const NEWEST_IMPORTANCE = 500;
 const OLDEST_IMPORTANCE = WORTH_A_LINE;
@@ -215,7 +215,10 @@ function withinLimits(): (error: ErrorRecord) => boolean {
   return ({ weight }) => ++taken[weight] <= MAX_BY_WEIGHT[weight];
 }
 
-/** Returns the importance of an error: open failures of tests, builds and checks first, recent before old. */
+/**
+ * Returns the importance of an error. Open failures of tests, builds and checks are most important. Recent
+ * errors are more important than old ones.
+ */
 function errorImportance(error: ErrorRecord, digest: SessionDigest): number {
   const recency = (60 * error.at) / Math.max(1, lastPosition(digest));
   const open = error.resolution === undefined && error.weight === 3 ? 120 : 0;

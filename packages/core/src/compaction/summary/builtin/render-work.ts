@@ -49,7 +49,8 @@ export function renderCurrentWork(digest: SessionDigest): Piece[] {
 }
 
 /**
- * Returns the exchanges from the current request on, and the exchange before if the agent has hardly started.
+ * Returns the exchanges from the current request on. If the agent has hardly started, also returns the
+ * exchange before them.
  */
 function recentExchanges({ exchanges }: SessionDigest): readonly Exchange[] {
   const at = exchanges.findLastIndex(isRequest);
@@ -214,8 +215,8 @@ function openFailures({ exchanges, errors }: SessionDigest): string[] {
 }
 
 /**
- * Renders earlier tasks. A newer to-do list replaces the earlier list, but no other open tasks of the earlier
- * summary.
+ * Renders earlier tasks. A newer to-do list replaces only the earlier to-do list. Other open tasks of the
+ * earlier summary stay.
  */
 function earlierTasks(digest: SessionDigest): Piece[] {
   const { earlier, todos } = digest;
@@ -254,7 +255,8 @@ const MAX_EARLIER_STEP_CHARS = 800;
 const NEXT_TODO = "- Next on the to-do list: ";
 
 /**
- * Renders the next step only as far as the record supports it: whose turn it is, with the words that show it.
+ * Renders the next step only as far as the record supports it. The text says whose turn it is, and quotes the
+ * words that show this.
  */
 export function renderNextStep(digest: SessionDigest): Piece[] {
   const pieces = isEarlierStepCurrent(digest) ? earlierSteps(digest) : ownStep(digest);

@@ -91,7 +91,9 @@ function draftSection(
 }
 
 const BONUS = 150;
-/** Minimum length of a word that can distinguish pieces, in scripts that write words with spaces. */
+/**
+ * Minimum length of a word that can distinguish pieces. Applies to scripts that separate words with spaces.
+ */
 const MIN_WORD_CHARS = 4;
 const STOP_WORDS: ReadonlySet<string> = new Set(
   "about also and conversation conversations detail details focus from have include just keep make only parts please relevant should summarise summarize summary that them these they this what when where which with your".split(

@@ -82,8 +82,8 @@ export function readCommand(
 }
 
 /**
- * Returns true if the output shows a failure. A pipe such as `| tail` hides the exit code, so the text
- * decides for tests, builds and checks.
+ * Returns true if the output shows a failure. For tests, builds and checks, the text decides, because a pipe
+ * such as `| tail` hides the exit code.
  */
 function looksFailed(kind: CommandKind, scanned: string): boolean {
   return (kind === "test" || kind === "build" || kind === "check") && FAILING_TEXT.test(scanned);
@@ -118,7 +118,7 @@ function countsIn(scanned: string): string | undefined {
   return undefined;
 }
 
-/** Reads `[branch id] subject`, or the first line of a log if the commit itself was quiet. */
+/** Reads `[branch id] subject`. If the commit itself was quiet, reads the first line of a log. */
 function parseCommit(output: string): CommandRun["commit"] {
   const said = /^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$/m.exec(output);
   const listed = said ? undefined : /^([0-9a-f]{7,40}) (?!\.\.)(.{8,})$/m.exec(output);
@@ -161,8 +161,8 @@ function shownCommand(command: string): string {
 }
 
 /**
- * Returns the keys that runs of one command share. The next successful run of the same runner resolves a
- * failed test run, even with other arguments.
+ * Returns the keys that runs of one command share. A failed test run is resolved by the next successful run
+ * of the same runner, even if the arguments differ.
  */
 export function keysOf({ command, kind }: CommandRun): readonly string[] {
   const runner = kind === "other" ? undefined : runnerOf(command, kind);
@@ -175,7 +175,7 @@ function commandKey(command: string): string {
   return (end === -1 ? command : command.slice(0, end)).trim().toLowerCase();
 }
 
-/** Returns the program and subcommand of the part of a command line that has this kind. */
+/** Returns the program and subcommand of the part of a command line that is a command of this kind. */
 function runnerOf(command: string, kind: CommandKind): string | undefined {
   const pattern = KINDS.find(([known]) => known === kind)?.[1];
   const part = command.split(/[|;&()]+/).find((segment) => pattern?.test(segment));
@@ -362,7 +362,10 @@ function scoreLine(line: string): number {
   return line.length > 500 ? score - 3 : score;
 }
 
-/** Returns true for misuse of a tool, which the next call corrects and nobody needs to know later. */
+/**
+ * Returns true for misuse of a tool. The next call corrects such a mistake, and nobody needs to know about it
+ * later.
+ */
 function isToolSlip(output: string): boolean {
   return (
     output.startsWith("[Request interrupted") ||

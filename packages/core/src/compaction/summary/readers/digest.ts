@@ -90,8 +90,8 @@ class Reader {
   }
 
   /**
-   * Reads an assistant entry. `aside`: a subagent's entry in the main file. Its file changes count, its words
-   * do not.
+   * Reads an assistant entry. `aside` is true for a subagent's entry in the main file. File changes of a
+   * subagent count, but its words do not.
    */
   assistant(at: number, entry: AssistantEntry, aside: boolean): void {
     if (field(field(entry, "message"), "content") === undefined || isSynthetic(entry)) return;
@@ -106,8 +106,8 @@ class Reader {
     this.#noteWhere(entry);
     const text = contentText(rawContent(entry));
     // A summary covers the messages before its boundary. If these messages were read one by one, the summary
-    // adds nothing. Between boundary and summary there may be kept messages, and other summaries that were
-    // kept with them.
+    // adds nothing. Kept messages, and summaries that were kept with them, may be between the boundary and
+    // its summary.
     if (entry.isCompactSummary === true) {
       if (!this.#isPastRead) this.#addEarlier(text);
       return;
@@ -199,7 +199,7 @@ function remarksOf({ texts }: Exchange): Remark[] {
   return texts.flatMap(({ at, text }, index) => remarksIn(text, at, index === texts.length - 1));
 }
 
-/** Next move and who has to make it, as far as the session shows, with the words that show it. */
+/** Next move as far as the session shows it. Says who has to make the move, and which words show it. */
 type NextMove =
   /** The agent asked through a tool and has no answer yet. */
   | { readonly kind: "answer-awaited"; readonly question: string }

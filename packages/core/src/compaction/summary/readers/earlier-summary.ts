@@ -16,7 +16,7 @@ import { isOwnLine, LEFT_OUT_LINE, parseMessageItem, SEE_CURRENT_REQUEST } from 
 /** Summary at the start of the conversation, split so that it can be updated. */
 export interface EarlierSummary {
   readonly items: ReadonlyMap<SectionName, readonly string[]>;
-  /** Number of pieces of each section that did not fit. */
+  /** The key is a section, and the value is the number of its pieces that did not fit. */
   readonly leftOut: ReadonlyMap<SectionName, number>;
   /** True if the session's notes are among the items. */
   readonly isNotes?: boolean;
@@ -24,10 +24,16 @@ export interface EarlierSummary {
   readonly besidesNotes?: EarlierSummary | undefined;
 }
 
-/** Item that says only that there is nothing to list, as a model or an empty built-in section writes it. */
+/**
+ * Matches an item that says only that there is nothing to list. A model or an empty built-in section writes
+ * such items.
+ */
 const NOTHING =
   /^[-*•\s]*\(?(?:(?:none|nothing|n\/a)(?: (?:so far|yet|at (?:the moment|this time|present)|currently|on record))?|none: wait for the user|no (?:request|errors|work) on record|no files were touched|newer messages follow)[.)\s]*$/i;
-/** Sections about the future. A statement that nothing is open there is never an item, however long. */
+/**
+ * Sections about the future. In these sections, a statement that nothing is open is never an item, even if it
+ * is long.
+ */
 const ABOUT_THE_FUTURE: ReadonlySet<SectionName> = new Set(["Pending Tasks", "Optional Next Step"]);
 const NOTHING_OPEN =
   /^[-*•\s]*\(?(?:none\b|n\/a\b|no (?:pending|open|explicit|further|remaining|outstanding)\b|nothing (?:is |was )?(?:pending|open|explicit|further|else|more|left|remain|outstanding|to do|at )|nothing[.)]?$)/i;
@@ -123,8 +129,8 @@ export function earlierLastWords(earlier: EarlierSummary | undefined): string | 
 }
 
 /**
- * Returns the earlier work in brief: the last steps and the agent's words, or all that a model wrote about
- * it.
+ * Returns the earlier work in brief. For a built-in summary, these are the last steps and the agent's words.
+ * For a model's summary, this is all that the model wrote about the work.
  */
 export function earlierWorkInBrief(earlier: EarlierSummary | undefined): string {
   const items = earlierItems(earlier, "Current Work");
@@ -142,7 +148,7 @@ export function earlierConcepts(earlier: EarlierSummary | undefined): readonly s
 }
 
 /**
- * Removes the scratchpad that Claude Code leaves before the summary under a separate heading. Without a
+ * Removes the scratchpad that Claude Code leaves before the summary under a separate heading. If there is no
  * scratchpad, a heading "Summary:" below the first section is part of the summary.
  */
 function withoutAnalysis(text: string): string {
@@ -185,9 +191,10 @@ function nextFence(open: string | undefined, marker: string, line: string): stri
 }
 
 /**
- * Section of the summary for each section of notes. The name "" matches all sections of a user's own
- * template. Several sections of notes can go to the same section of the summary. They are listed in the order
- * that loses least: concepts are cut from the end, all other sections from the front.
+ * Each pair has a section of notes and the section of the summary that receives its items. The name ""
+ * matches all sections of a user's own template. Several sections of notes can have the same place. They are
+ * listed in the order that loses least, because concepts are cut from the end and all other sections from the
+ * front.
  */
 const PLACES: readonly (readonly [name: string, place: SectionName])[] = [
   ["session title", "Primary Request and Intent"],
@@ -214,7 +221,8 @@ function itemsOfNotes(text: string): ItemsByName {
   const add = (place: SectionName, more: readonly string[]): void => {
     if (more.length > 0) addItems(items, place, more);
   };
-  // The preface is the text above the first heading: the path of the complete notes, and words of the user.
+  // The preface is the text above the first heading. It has the path of the complete notes, and words of the
+  // user.
   add("Primary Request and Intent", filledItems(preface));
   for (const [name, place] of PLACES) {
     const found = (bodies.get(name) ?? []).flatMap((body) => filledItems(body));
@@ -231,7 +239,10 @@ function itemsOfNotes(text: string): ItemsByName {
 
 interface CutNotes {
   readonly preface: string;
-  /** Texts of the notes, by the section names in {@link PLACES}. */
+  /**
+   * Texts of the notes. The key is a section name in {@link PLACES}, and the value is the texts of that
+   * section.
+   */
   readonly bodies: ReadonlyMap<string, readonly string[]>;
 }
 

@@ -16,7 +16,10 @@ export interface HumanMessage {
   readonly afterInterruption: boolean;
 }
 
-/** `remark`: said when refusing a tool call. `shell`: a command that the user ran, without a request. */
+/**
+ * `remark`: the user said this when refusing a tool call. `shell`: the user ran a command and asked for
+ * nothing.
+ */
 export type HumanMessageKind = "request" | "command" | "remark" | "shell";
 
 export type UserText =

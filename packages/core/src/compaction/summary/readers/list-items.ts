@@ -36,14 +36,14 @@ export const LABELS = {
   lastEdits: "**Last edits:**",
   lastWords: "**What the assistant said last, verbatim:**",
   /**
-   * Label for a part of the conversation that newer messages follow. The agent may already have done the next
-   * step of the part in those messages.
+   * Label for a part of the conversation that newer messages follow. In those messages, the agent may already
+   * have done the next step of this part.
    */
   stateAtEnd: "**State of the work at the end of this part (newer messages follow):**",
 } as const;
 
 const OWN_LABELS: ReadonlySet<string> = new Set([...Object.values(LABELS), ...FORMER_LABELS]);
-/** Line in the list of messages for a long message that the first section quotes in full. */
+/** Line in the list of messages. It replaces a long message that the first section quotes in full. */
 export const SEE_CURRENT_REQUEST = "- (the current request: see section 1)";
 export const LEFT_OUT_LINE: RegExp = /^\((\d+) more [a-z ]+ left out(?: here;|:) see the transcript\)$/;
 
@@ -70,8 +70,8 @@ export function messageForms(text: string, prefix = ""): string[] {
 }
 
 /**
- * Writes a message: one line in quotes, several lines unchanged in a fence, so that they can be found
- * exactly.
+ * Writes a message so that it can be found exactly. A single line is written in quotes, and several lines are
+ * written unchanged in a fence.
  */
 function messageItem(text: string, prefix = ""): string {
   const trimmed = text.trim();
@@ -138,7 +138,8 @@ const MAX_NOTE_CHARS = 260;
 const MAX_NOTES_CHARS = 520;
 
 /**
- * Returns possible file names in an item: the text in code marks, and the first text that looks like a path.
+ * Returns possible file names in an item. `inCode` is the text in code marks, and `path` is the first text
+ * that looks like a path.
  */
 export function namedIn(item: string): readonly [inCode: string | undefined, path: string | undefined] {
   const firstLine = item.split("\n")[0] ?? "";

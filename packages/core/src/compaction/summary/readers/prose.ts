@@ -4,13 +4,14 @@ import { headAndTail, oneLine } from "../clip.ts";
 const LIST_MARK = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+/;
 const NOT_PROSE = /^\s*(?:#{1,6}\s|\||[-=*_─━]{3,}\s*$)/;
 /**
- * Matches a sentence end within a line. It quickly recognizes lines with a single sentence, which most lines
- * are.
+ * Matches a sentence end within a line. Most lines have only one sentence, and this pattern recognizes them
+ * quickly.
  */
 const WITHIN_LINE = /[.!?…][)"'”’*_`」』）]* |[。！？｡]/;
 /**
- * Matches code, which contains no sentence end, or a sentence end. Western punctuation ends a sentence only
- * before a space, because file names, numbers and code contain it too.
+ * Matches a piece of code or a sentence end. Code is matched as a whole, because it contains no sentence end.
+ * Western punctuation ends a sentence only before a space, because file names, numbers and code contain it
+ * too.
  */
 const CODE_OR_END = /`[^`]*(?:`|$)|[.!?…][)"'”’*_`」』）]*(?= |$)|[。！？｡][)"'”’*_`」』）]*/g;
 
@@ -175,8 +176,8 @@ export function remarksIn(text: string, at: number, endsExchange: boolean): Rema
 }
 
 /**
- * Returns the score of a sentence. A score below the smallest useful one may be inexact, because cues that
- * cannot reach that score are skipped.
+ * Returns the score of a sentence. A score below the smallest useful score may be inexact, because cues that
+ * cannot reach the smallest useful score are skipped.
  */
 function cueScore(lower: string): number {
   const others = OTHER_SCRIPT.test(lower) ? OTHER_CUES : [];

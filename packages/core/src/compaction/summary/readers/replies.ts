@@ -102,8 +102,8 @@ export function readNotification(text: string): Notification {
 }
 
 /**
- * Returns a report on one line, from its first meaningful sentence on, without most of its markup. Markup
- * only costs tokens.
+ * Returns a report on one line. The line starts at the first meaningful sentence. Most markup is removed,
+ * because it only costs tokens.
  */
 export function condensed(text: string): string {
   const opening = headOf(text, 1_600);

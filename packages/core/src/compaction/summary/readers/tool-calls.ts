@@ -43,7 +43,7 @@ export interface ToolDigest {
   readonly openQuestions: readonly string[];
 }
 
-/** Tasks that were open before the entries, for callers that know them. */
+/** Tasks that were open before the first entry. Only some callers know these tasks. */
 export type OpenBefore = Pick<ToolDigest, "todos" | "runningTasks">;
 
 type Tallies = Readonly<Record<"names" | "packages" | "programs", NameTally>>;
@@ -200,7 +200,7 @@ function callOf(at: number, { name, use, results: [result] }: ToolPair, setting:
     setting,
     answeredAt: result?.entryIndex,
     toolUseResult: field(result?.entry, "toolUseResult"),
-    /** Output text, joined only on use, because most results are files that nobody reads here. */
+    /** Output text. It is joined only on use, because most results are files that nobody reads here. */
     get output() {
       output ??= contentText(result?.block.content);
       return output;

@@ -135,7 +135,10 @@ export class FileLedger {
   }
 }
 
-/** Returns true if a command names this file: in full, from some folder on, or by the bare name. */
+/**
+ * Returns true if a command names this file. The command may name the full path, the end of the path from
+ * some folder on, or the bare name.
+ */
 function isNamedBy(name: string, path: string): boolean {
   const short = name.replace(/\\/g, "/").replace(/^(?:\.\/+)+/, "");
   const long = path.replace(/\\/g, "/");
@@ -183,8 +186,8 @@ export function isSamePath(one: string, other: string): boolean {
 }
 
 /**
- * Counts names by frequency and spread. A name repeated in one burst weighs less than one that keeps
- * returning.
+ * Counts names by frequency and spread. A name that is repeated only in one place weighs less than a name
+ * that occurs again and again.
  */
 export class NameTally {
   readonly #counts = new Map<string, { count: number; readonly places: Set<number> }>();
@@ -311,7 +314,9 @@ function isDistinctive(name: string): boolean {
 
 const COMPOUND = /[a-z][A-Z]|[A-Z]{2}|\w[_.:-]\w|::/;
 
-/** Import patterns. Each pattern is tried only if the code contains one of the words before the pattern. */
+/**
+ * Import patterns with the words before them. A pattern is tried only if the code contains one of its words.
+ */
 const IMPORTS: readonly (readonly [words: readonly string[], pattern: RegExp])[] = [
   [["from", "import", "require"], /(?:from|import|require\()\s*["']([^"'\n]{2,80})["']/g],
   [["from", "import"], /^\s*(?:from|import)\s+([a-zA-Z_]\w*)(?:\.\w+)*(?:\s+import\b|\s+as\b|\s*$)/gm],

@@ -1,7 +1,8 @@
 /**
- * Character tables of the scanner: the type of run that a UTF-16 unit belongs to, and its symbol as a
- * neighbor of another character. Built once from ranges. A regular expression with Unicode properties has the
- * same result but takes a thousand times longer per character.
+ * Character tables of the scanner. One table has the type of run to which a UTF-16 unit belongs. The other
+ * table has the symbol of the unit as a neighbor of another character. Both are built once from ranges. A
+ * regular expression with Unicode properties has the same result but takes a thousand times longer per
+ * character.
  */
 
 const { charCodeAt } = String.prototype;
@@ -107,5 +108,8 @@ export const SYMBOL_OF: Uint8Array = tabulate((code) => symbolOf(code, KIND[code
 /** Number of symbols: one per ASCII code. Low control codes are used for the classes above. */
 export const SYMBOLS = 128;
 
-/** Symbol before the first and after the last character: a text begins and ends like a line. */
+/**
+ * Symbol before the first character and after the last one. It is a line end, because a text begins and ends
+ * like a line.
+ */
 export const EDGE = 10;

@@ -137,8 +137,8 @@ const { LETTER_BUCKETS, LETTER_CODE, LETTER_MASK, LETTER_SHIFT, WORD_END, WORD_S
 const { DIGIT_GROUP, DIGITS_AT, KNOWN_WORD_AT, LONG_RUN_AT, PUNCTUATION_AT } = layout;
 
 /**
- * Offset of the letter contexts to use. The index combines the noise, whether the last word was known, and
- * the preceding symbol.
+ * Offset of the letter contexts to use. The index combines three facts: the noise, whether the last word was
+ * known, and the preceding symbol.
  */
 const MANNER: Uint16Array = Uint16Array.from({ length: (NOISY_PIECES + 1) * 2 * SYMBOLS }, (_, index) => {
   const [noise, known, lead] = [index >> 8, (index >> 7) & 1, index & 127];

@@ -13,7 +13,10 @@ export function scramble(value: number): number {
   return (bits ^ (bits >>> 16)) >>> 0;
 }
 
-/** Letter contexts: 2^11 buckets of about the last two and a half letters, one set for each class of word. */
+/**
+ * Number of letter contexts. A context covers about the last two and a half letters. Each word class has its
+ * own 2^11 buckets.
+ */
 export const LETTER_BUCKETS: number = 1 << 11;
 export const LETTER_MASK: number = LETTER_BUCKETS - 1;
 /**
@@ -22,8 +25,8 @@ export const LETTER_MASK: number = LETTER_BUCKETS - 1;
  */
 export const LETTER_SHIFT = 5;
 /**
- * Number of word classes: after a space in known text, after a space in unknown text, attached to something,
- * noise, and not Latin.
+ * Number of word classes. The classes are: words after a space in known text, words after a space in unknown
+ * text, words attached to something, noise, and words that are not Latin.
  */
 const WORD_CLASSES = 5;
 /**
@@ -66,14 +69,14 @@ export const CJK_AT: number = DIGITS_AT + DIGIT_GROUP + 1;
 export const BLOCKS_AT: number = CJK_AT + CJK_SCRIPTS * CJK_DEPTHS;
 const SYMBOLS_AT: number = BLOCKS_AT + UNIT_BLOCKS;
 export const EMOJI_AT: number = SYMBOLS_AT + LATIN_SYMBOLS + GENERAL_SYMBOLS + VARIATION_SELECTORS;
-/** Factor for an emoji after a space, because part of its bytes belongs to the token of the space. */
+/** Factor for an emoji after a space. Part of the emoji's bytes belongs to the token of the space. */
 export const AFTER_SPACE_AT: number = EMOJI_AT + EMOJI_COUNT;
 export const REPEATED_SYMBOL_AT: number = AFTER_SPACE_AT + 1;
 export const LONE_SURROGATE_AT: number = REPEATED_SYMBOL_AT + 1;
 export const OTHER_ASTRAL_AT: number = LONE_SURROGATE_AT + 1;
 /**
- * Weights, by code, of a mark or blank in a run of at least four. Rules, indents and blank lines are nearly
- * free.
+ * Weights of a mark or blank in a run of at least four. The index is the code of the character. Rules,
+ * indents and blank lines are nearly free.
  */
 export const LONG_RUN_AT: number = OTHER_ASTRAL_AT + 1;
 export const WEIGHTS: number = LONG_RUN_AT + SYMBOLS;
@@ -135,8 +138,8 @@ export function punctuationBucket(secondLast: number, last: number, current: num
 }
 
 /**
- * Returns the script of a CJK character, because scripts merge differently: punctuation, hiragana, katakana,
- * Han, Hangul, full-width forms.
+ * Returns the number of a CJK character's script: punctuation, hiragana, katakana, Han, Hangul or full-width
+ * forms. Each script has its own weights, because tokenizers merge the characters of each script differently.
  */
 export function cjkScript(code: number): number {
   if (code < 0x3040) return 0;
@@ -157,13 +160,17 @@ export function symbolSlot(code: number): number {
 export interface LearnedTables {
   /** Cost per feature in WEIGHT_UNITs, indexed by the slots above. */
   readonly weights: Uint16Array;
-  /** One byte per place: 1 if the word is a single token. */
+  /** One byte for each place of a hash set. The byte is 1 if the word is a single token. */
   readonly words: Uint8Array;
-  /** One byte per place: 1 if the run of CJK characters occurs within a token. */
+  /**
+   * One byte for each place of a hash set. The byte is 1 if the run of CJK characters occurs within a token.
+   */
   readonly cjk: Uint8Array;
 }
 
-/** The same tables as text: one letter per weight, and sets as the gaps between their members. */
+/**
+ * The same tables as text. Each weight is one letter. Each set is written as the gaps between its members.
+ */
 export type PackedTables = Readonly<Record<keyof LearnedTables, string>>;
 
 export const unpackTables = ({ weights, words, cjk }: PackedTables): LearnedTables => ({
