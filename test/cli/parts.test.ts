@@ -116,7 +116,7 @@ describe("longhaul compact with --from or --up-to", () => {
       "not-enough-messages",
       /Choose a later message/,
     ],
-  ])("compact fails with a remedy when the uuid of the message %s", async (_, uuid, code, words) => {
+  ])("compact fails and says what to do when the uuid of the message %s", async (_, uuid, code, words) => {
     const {
       code: exit,
       stdout,

@@ -48,7 +48,7 @@ const hostile = (): NotesReport => ({
   covers: { state: "known", uuid: `u${HOSTILE}${"9".repeat(50)}`, timestamp: `2026${HOSTILE}`, newer: 3 },
 });
 
-/** The last line is the path of the notes, which is never cut. */
+/** Removes the last line: the path of the notes, which may be wider than the terminal. */
 const withoutPath = (view: string): string => view.slice(0, view.lastIndexOf("\n"));
 
 describe.each([44, 60, 80, 100])("notes and memory files in %d columns", (width) => {

@@ -35,7 +35,7 @@ export interface SimulatorOptions {
   readonly coder?: Partial<CoderOptions>;
   /** Writes the summaries of the provider's own compactions. Default: the built-in summarizer. */
   readonly summarize?: Summarize;
-  /** Switches for rules of the real API on which reports conflict. */
+  /** Switches for rules of the real API that sources describe in conflicting ways. */
   readonly switches?: Partial<Switches>;
   /** Accepted API keys. Default: any key. */
   readonly apiKeys?: readonly string[];

@@ -162,7 +162,7 @@ describe("permission questions", () => {
     expect(asked).toEqual(["shell:npm test", "p"]);
   });
 
-  it("for each refused permission, a refusal names the rule and the command-line flag that would allow the action", async () => {
+  it("a refusal lists each missing permission with its rule and the flag that would allow the action", async () => {
     const nobody = new Permissions({}, undefined);
     const needs = [need("shell:npm test"), need("write-guarded:x", { kind: "guarded-file" })];
     expect(await nobody.check(needs, call())).toMatchObject({

@@ -67,7 +67,7 @@ describe("a message that the host changes in place", () => {
     }
   });
 
-  it("a copy of a message that changed in place does not match the list that HostView knows", () => {
+  it("after a message changed in place, a copy of it does not match the list that HostView knows", () => {
     for (const isLogged of [false, true]) {
       const changed = new InPlaceChangeDetector();
       const view = new HostView();

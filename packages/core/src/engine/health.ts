@@ -52,7 +52,7 @@ type Verdict = Extract<EventDetail, { readonly type: "compaction-judged" }>["ver
 
 /**
  * A circuit breaker that stops repeated useless compactions. A failed or ineffective compaction is a strike.
- * Methods return each opening and closing once.
+ * When the breaker opens or closes, one method call returns that change.
  */
 export class Health {
   readonly #time: ElapsedTime;

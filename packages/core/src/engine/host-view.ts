@@ -294,7 +294,7 @@ export class HostView {
     return { list, start, to, beyond, missing, isContinued, added, cutAt };
   }
 
-  /** If the list's last question already has a reply, returns the index from which the log is outdated. */
+  /** If the log already has a reply to the list's last question, returns the index of the first outdated entry. */
   #cutAt(
     messages: readonly Message[],
     { to, beyond, missing }: Pick<Alignment, "to" | "beyond" | "missing">,

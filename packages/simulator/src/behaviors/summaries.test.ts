@@ -105,7 +105,7 @@ describe("summaries, the simulated model for summary requests", () => {
 });
 
 describe("badSummary, which writes summaries that are bad on purpose", () => {
-  it("the bad summary no-tags has nine sections but no tags", () => {
+  it("the bad summary 'no-tags' has nine sections but no tags", () => {
     expect(bad("no-tags")).not.toMatch(/<\/?(summary|analysis)>/);
     expect(presentSections(formatSummary(bad("no-tags")) ?? "")).toEqual(SECTION_NAMES);
   });

@@ -303,8 +303,8 @@ export const CONTEXT_TEXTS = {
     text: "That setting requires the `{beta}` value in the `anthropic-beta` header.",
   },
   /**
-   * The documentation says that a sentence about the change follows, but it does not quote the sentence. This
-   * also applies to the texts below.
+   * The documentation says that the message contains a sentence about the change, but it does not quote this
+   * sentence. This also applies to the texts below.
    */
   systemDiffers: { text: "The `system` prompt differs from when this block was created." },
   toolsDiffer: { text: "The `tools` list differs from when this block was created." },

@@ -158,7 +158,7 @@ describe("planReactive after a request that was too long", () => {
     expect(planReactive({ entries }, { ...options, usualRatio: 1.35 }).tokenRatio).toBeCloseTo(1.4);
   });
 
-  it("keeps at most the tokens of recent messages that the caller allows after an overflow", () => {
+  it("after an overflow, keeps no more tokens of recent messages than the caller allows", () => {
     const failure: ModelFailure = { kind: "too-long", tokens: 80_020, limit: 64_000 };
     const plan = planReactive({ entries }, { failure, targetTokens: TARGET, keepRecentTokens: 1_500 });
     expect(plan.keptTokens).toBeLessThanOrEqual(1_500);

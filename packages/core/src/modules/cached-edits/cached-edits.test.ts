@@ -193,7 +193,7 @@ describe("usage reports of responses to calls with cache edits", () => {
     expect([edits.deletedLocally, edits.deletedTokens]).toEqual([0, 0]);
   });
 
-  it("drops all cache edits when an unexpected drop in cache reads shows that the cache is lost", () => {
+  it("discards all cache edits when the cache-read tokens fall unexpectedly, because the cache is lost", () => {
     const edits = warm();
     edits.register(index(12));
     edits.report({ cacheReadTokens: 93_000, deletedTokens: 7_000 });

@@ -48,7 +48,7 @@ function textsOf(content: unknown): readonly string[] | undefined {
   return texts.every((text) => text !== undefined) ? texts : undefined;
 }
 
-/** Returns the content of an attachment without a record of the sent texts. */
+/** Returns the content of an attachment whose sent texts were not recorded. */
 export function attachmentContent(attachment: Attachment): readonly ContentBlock[] {
   const content = isRecord(attachment) ? (CONTENT_BY_TYPE.get(attachment.type)?.(attachment) ?? "") : "";
   return typeof content === "string" ? reminder(content) : content;

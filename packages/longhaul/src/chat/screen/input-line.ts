@@ -70,7 +70,7 @@ export function createInputLine(handlers: ScreenHandlers): InputLine {
   };
 }
 
-/** Completes the common beginning of all candidates. */
+/** Completes the input up to the longest beginning that all candidates share. */
 function completed(editor: EditorState, completions: readonly string[]): EditorState {
   const [first] = completions;
   if (first === undefined) return editor;

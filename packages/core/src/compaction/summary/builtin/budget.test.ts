@@ -48,7 +48,7 @@ describe("fitSections", () => {
     expect(fitted.tokens).toBeLessThanOrEqual(100);
   });
 
-  it("never counts a long piece of a summary as a whole, and counts only once when everything fits", () => {
+  it("never counts a whole long piece of a summary, and calls the counter only once if everything fits", () => {
     const counted: string[] = [];
     const counting = (text: string): number => {
       counted.push(text);
