@@ -46,7 +46,7 @@ function guardedInProject(relativePath: string): GuardedFile | undefined {
   return names.length === 1 && TOP_CONFIG.test(names[0] ?? "") ? BUILD : undefined;
 }
 
-/** Hidden files that no program runs or obeys, except to exclude files. */
+/** Hidden files that make no program run code: lists of excluded files, editor styles, version numbers. */
 const HARMLESS =
   /^\.(?:gitignore|gitattributes|gitkeep|keep|gitmessage|mailmap|editorconfig|nvmrc|node-version|ruby-version|browserslistrc|clang-format|markdownlint\.json|[\w-]*ignore|env(?:\..+)?\.(?:example|sample|template|dist|schema)|well-known\/.*|changeset\/[^/]+\.md|github\/[^/]+\.md|github\/(?:codeowners|(?:funding|dependabot|labeler|release|stale)\.ya?ml)|(?:java|go|terraform)-version|yamllint(?:\.ya?ml)?|typos\.toml|rustfmt\.toml|taplo\.toml|github\/(?:issue_template|pull_request_template|discussion_template)\/.*)$/;
 
