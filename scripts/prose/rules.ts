@@ -32,7 +32,8 @@ const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
  */
 const QUOTES_OLD_WORDING: readonly string[] = [
   "docs/design/0011-prompts.md",
-  "packages/core/src/compaction/facts/said-words.ts",
+  "packages/core/src/compaction/summary/readers/said-words.ts",
+  "packages/core/src/compaction/summary/readers/topic-words.ts",
   "packages/core/src/compaction/summary/former-wording.ts",
   "packages/notes/src/former-guides.ts",
 ];

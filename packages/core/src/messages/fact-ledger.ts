@@ -18,6 +18,13 @@ export interface Fact {
   readonly needles?: readonly string[];
   /** Set for directives of the user. */
   readonly status?: DirectiveStatus;
+  /** Set for directives of the user. Absent in ledgers of earlier versions. */
+  readonly type?: DirectiveType;
+  /**
+   * Number of compactions in a row whose messages did not mention this open item. A request has this number
+   * only if the user moved on before the request was seen to be done. See {@link isExpired}.
+   */
+  readonly unmentioned?: number;
   /** Uuids of transcript entries that contain the fact, the first mention first. */
   readonly entryIds: readonly string[];
 }
@@ -46,7 +53,22 @@ export const FACT_KINDS = [
  */
 export type FactKind = (typeof FACT_KINDS)[number];
 
-export type DirectiveStatus = "active" | "done" | "cancelled" | "superseded";
+/** Only a request can be `done`, and only a question can be `answered`. */
+export type DirectiveStatus = "active" | "done" | "answered" | "cancelled" | "superseded";
+
+/**
+ * - `rule`: applies until the user cancels or replaces it.
+ * - `request`: asks for work that can be finished.
+ * - `question`: asks for words.
+ */
+export type DirectiveType = "rule" | "request" | "question";
+
+/** Number of compactions without a mention after which an open item expires. */
+const EXPIRES_AFTER = 2;
+
+/** Returns true if an open item is so old that a summary no longer lists it. The ledger still does. */
+export const isExpired = ({ unmentioned = 0 }: Pick<Fact, "unmentioned">): boolean =>
+  unmentioned >= EXPIRES_AFTER;
 
 /**
  * Location of a fact after a compaction:
@@ -195,12 +217,16 @@ function readFact(item: unknown): LedgerFact | undefined {
   if (id === undefined || kind === undefined || fate === undefined || text === undefined) return undefined;
   const needles = shortTexts(item, "needles");
   const status = choiceField(STATUSES, item, "status");
+  const type = choiceField(TYPES, item, "type");
+  const unmentioned = countField(item, "unmentioned");
   return {
     id,
     kind,
     text,
     ...(needles.length === 0 ? {} : { needles }),
     ...(status === undefined || kind !== "directive" ? {} : { status }),
+    ...(type === undefined || kind !== "directive" ? {} : { type }),
+    ...(typeof field(item, "unmentioned") === "number" ? { unmentioned } : {}),
     entryIds: shortTexts(item, "entryIds"),
     fate,
   };
@@ -245,7 +271,8 @@ function optionalText<K extends string>(name: K, value: unknown): { readonly [ke
 }
 
 const FATES: readonly Fate[] = ["summary", "kept", "quoted", "restored", "recoverable", "gone"];
-const STATUSES: readonly DirectiveStatus[] = ["active", "done", "cancelled", "superseded"];
+const STATUSES: readonly DirectiveStatus[] = ["active", "done", "answered", "cancelled", "superseded"];
+const TYPES: readonly DirectiveType[] = ["rule", "request", "question"];
 
 const choiceField = <T extends string>(known: readonly T[], value: unknown, name: string): T | undefined =>
   known.find((one) => one === field(value, name));

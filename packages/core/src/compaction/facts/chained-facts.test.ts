@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../../../test/support/builders.ts";
 import { ledgerOf } from "../../../../../test/support/sheet-ledger.ts";
 import type { Entry } from "../../messages/entry.ts";
-import type { Fact } from "../../messages/fact-ledger.ts";
+import { type Fact, isExpired } from "../../messages/fact-ledger.ts";
 import { extractFacts, type FactSheet } from "./extract-facts.ts";
 import { findFacts } from "./find-facts.ts";
 import { FACTS_BUDGET_TOKENS, quoteFacts } from "./quote-facts.ts";
@@ -139,7 +139,7 @@ describe("facts of earlier compactions", () => {
     expect(texts(chain, "plan")).toEqual(["(cancelled by the user) Theme files first"]);
     chain.compact((session) => session.user("continue"));
     expect(chain.statusOf("Plan a dark mode")).toBe("cancelled");
-    expect(chain.summary).toMatch(/\[d\w+ cancelled\] > Plan a dark mode/);
+    expect(chain.summary).toMatch(/\[d\w+ cancelled request\] > Plan a dark mode/);
   });
 
   it("reports an error as fixed after the same command succeeds, and as open when the error returns", () => {
@@ -202,6 +202,95 @@ describe("facts of earlier compactions", () => {
     expect(texts(chain, "todo")).toEqual(["test it (task 7)", "ship it (task 8)"]);
     chain.compact((session) => session.tool("t3", "TaskUpdate", { taskId: "7", status: "completed" }, "ok"));
     expect(texts(chain, "todo")).toEqual(["ship it (task 8)"]);
+  });
+
+  it("expires an open item after two compactions without a mention, and keeps it in the ledger", () => {
+    const chain = new Chain(HOSTILE);
+    chain.compact((session) => {
+      session.tool("t1", "TaskCreate", { subject: "translate the labels" }, "Task #7 created");
+    });
+    const item = (): Fact | undefined => chain.sheet.facts.find(({ kind }) => kind === "todo");
+    chain.compact((session) => session.assistant("Working on the header."));
+    expect(item()).toMatchObject({ text: "translate the labels (task 7)", unmentioned: 1 });
+    chain.compact((session) => session.assistant("Who will translate the labels?"));
+    expect(item()).not.toHaveProperty("unmentioned");
+    chain.compact((session) => session.assistant("Working on the header."));
+    chain.compact((session) => session.assistant("Working on the footer."));
+    expect(item()).toMatchObject({ unmentioned: 2 });
+    expect(isExpired(item() ?? {})).toBe(true);
+  });
+
+  it("closes an open item of an earlier compaction when the assistant reports it as done", () => {
+    const chain = new Chain(HOSTILE);
+    chain.compact((session) => {
+      session.tool("t1", "TodoWrite", { todos: [{ content: "translate the labels" }] }, "ok");
+    });
+    expect(texts(chain, "todo")).toEqual(["translate the labels"]);
+    chain.compact((session) =>
+      session.assistant("The labels are now translated and the translation is added."),
+    );
+    expect(texts(chain, "todo")).toEqual([]);
+  });
+
+  it("keeps remaining work that only the assistant named as the assistant's plan until its next report", () => {
+    const chain = new Chain(HOSTILE);
+    chain.compact((session) => {
+      session.user("Build the header");
+      session.assistant("The header is there. Remaining: translate the labels.");
+    });
+    expect(texts(chain, "todo")).toEqual(["[the assistant's own plan] translate the labels"]);
+    expect(chain.summary).toContain("[the assistant's own plan] translate the labels");
+    chain.compact((session) => {
+      session.user("Now draw the footer");
+      session.tool("t1", "Read", { file_path: "/p/a.ts" }, "x");
+    });
+    expect(texts(chain, "todo")).toEqual(["[the assistant's own plan] translate the labels"]);
+    chain.compact((session) => session.assistant("The footer is there."));
+    expect(texts(chain, "todo")).toEqual([]);
+  });
+
+  it("keeps a request open when the assistant could not finish it, and marks it as done after a later report", () => {
+    const chain = new Chain(HOSTILE);
+    chain.compact((session) => {
+      session.user("Add an export of invoices");
+      session.assistant("I was unable to add it: the database is down.");
+      session.user("Write the changelog");
+      session.assistant("The changelog is there.");
+    });
+    expect(chain.statusOf("Add an export of invoices")).toBe("active");
+    expect(chain.statusOf("Write the changelog")).toBe("active");
+    chain.compact((session) => {
+      session.user("Write the guide");
+      session.assistant("The guide is there. I have also added the export of invoices.");
+    });
+    expect(chain.statusOf("Add an export of invoices")).toBe("done");
+  });
+
+  it("makes a rule active again that an earlier longhaul version marked as done", () => {
+    const chain = new Chain(HOSTILE);
+    chain.compact((session) => session.user("Avoid code duplication"));
+    const old = chain.sheet.facts.map(({ type: _, ...fact }) => ({ ...fact, status: "done" as const }));
+    chain.sheet = { ...chain.sheet, facts: old };
+    chain.compact((session) => session.user("Write the changelog"));
+    expect(chain.statusOf("Avoid code duplication")).toBe("active");
+  });
+
+  it("keeps the rules inside a request as rules of their own when the request is done", () => {
+    const chain = new Chain(HOSTILE);
+    chain.compact((session) => {
+      session.user("Add a menu, but don't touch the header");
+      session.assistant("The menu is there.");
+    });
+    chain.compact((session) => {
+      session.user("Write the changelog");
+      session.assistant("It is there.");
+    });
+    expect(chain.statusOf("Add a menu, but don't touch the header")).toBe("done");
+    expect(chain.statusOf("don't touch the header")).toBe("active");
+    chain.compact((session) => session.user("You can now touch the header"));
+    expect(chain.statusOf("don't touch the header")).toBe("cancelled");
+    chain.compact((session) => session.user("Write the guide"));
+    expect(chain.statusOf("don't touch the header")).toBe("cancelled");
   });
 
   it("always lists active directives in the ledger, and counts old facts that do not fit", () => {

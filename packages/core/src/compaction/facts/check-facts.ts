@@ -3,6 +3,7 @@ import {
   type Fact,
   type FactKind,
   type Fate,
+  isExpired,
   type KnownFacts,
   type Ledger,
   type LedgerFact,
@@ -74,7 +75,8 @@ export function checkFacts({
   const entries = [...kept.entries, ...kept.pending];
   const inSummary = findFacts(facts, [summary]);
   const inKept = findFacts(facts, searched(entries));
-  const missing = facts.filter(({ id }) => !inSummary.has(id) && !inKept.has(id));
+  // An expired item is only recorded. A quotation would present it as open.
+  const missing = facts.filter((fact) => !isExpired(fact) && !inSummary.has(fact.id) && !inKept.has(fact.id));
   const budgetTokens = Math.max(0, Math.min(FACTS_BUDGET_TOKENS, Math.floor(roomTokens * QUOTED_SHARE)));
   const { countTokens } = plan;
   const { text, tokens, quoted, leftOut } = quoteFacts(missing, { budgetTokens, countTokens });
@@ -88,7 +90,7 @@ export function checkFacts({
         ["summary", inSummary],
         ["kept", inKept],
         ["quoted", new Set(quoted.map(({ id }) => id))],
-        ["restored", findFacts(leftOut, texts)],
+        ["restored", findFacts([...leftOut, ...facts.filter(isExpired)], texts)],
       ]),
       plan,
       kept: { entries, tokens: kept.tokens + kept.pendingTokens },
@@ -226,8 +228,8 @@ export function listedFacts<F extends Fact>(facts: readonly F[]): readonly F[] {
   return listed.map((fact) => clipped(fact, isSaid(fact) ? saidChars : FACT_CHARS));
 }
 
-const isBinding = ({ kind, status }: Fact): boolean =>
-  kind === "directive" && (status === undefined || status === "active");
+const isBinding = (fact: Fact): boolean =>
+  fact.kind === "directive" && (fact.status === undefined || fact.status === "active") && !isExpired(fact);
 
 /** True for a fact whose exact words matter. */
 const isSaid = ({ kind }: { readonly kind: FactKind }): boolean => kind === "directive" || kind === "plan";

@@ -186,6 +186,34 @@ describe("standing rules", () => {
   });
 });
 
+describe("words that are close to a rule", () => {
+  it.each([
+    ["Never restart the server", "stop the server"],
+    ["Always run the tests", "skip the tests this time"],
+    ["Never use npm", "Use pnpm instead of npm"],
+    ["Use pnpm instead of npm", "Use pnpm instead of npm in the new package"],
+    ["Never commit without running the tests", "Always run the tests before you commit"],
+    ["Avoid code duplication", "Remove the code duplication in the parser"],
+  ])("do not end the rule: %s / %s", (rule, words) => {
+    expect(statusesOf(rule, "Add a login page", words)[0]).toBe("active");
+  });
+
+  it("withdraws only the request and not an earlier rule when the user says never mind", () => {
+    expect(statusesOf("Avoid code duplication", "continue", "Add a menu", "never mind")).toEqual([
+      "active",
+      "done",
+      "cancelled",
+      "active",
+    ]);
+  });
+});
+
+describe("questions", () => {
+  it("marks a question as answered, never as done, when the user moves on", () => {
+    expect(statusesOf("Why is the login slow?", "Write the changelog")).toEqual(["answered", "active"]);
+  });
+});
+
 describe("requests that the user cancels", () => {
   it.each([
     "Never mind",

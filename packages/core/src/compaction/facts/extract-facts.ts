@@ -1,5 +1,5 @@
 import type { Entry } from "../../messages/entry.ts";
-import type { Fact, KnownFacts, LedgerFact } from "../../messages/fact-ledger.ts";
+import { type Fact, isExpired, type KnownFacts, type LedgerFact } from "../../messages/fact-ledger.ts";
 import { indexPairs } from "../../messages/pairs.ts";
 import { digestSession, isRequest, type SessionDigest } from "../summary/readers/readers.ts";
 import { readDirectives } from "./directives.ts";
@@ -54,7 +54,7 @@ export function extractFacts(entries: readonly Entry[], options: ExtractOptions 
     ...errorFacts(read),
     ...fileFacts(read, before.filter(isOf("file"))),
     ...mentionFacts(read),
-    ...askedFacts(read),
+    ...askedFacts(read, before),
     ...directives.fresh,
   ];
   return sheetOf(carried, named(fresh, carried), previous);
@@ -105,7 +105,7 @@ function sheetOf(
   const freshIds = new Set(fresh.map(({ id }) => id));
   const old = byImportance(carried.filter(({ id }) => !freshIds.has(id)));
   const room = Math.max(0, MAX_FACTS - fresh.length);
-  const kept = old.filter((fact, index) => index < room || fact.status === "active");
+  const kept = old.filter((fact, index) => index < room || (fact.status === "active" && !isExpired(fact)));
   const facts = byImportance([...kept.toReversed(), ...fresh]);
   const unlisted = old.length - kept.length + (previous?.ledger.earlier?.facts ?? 0);
   if (previous === undefined || unlisted === 0) return { facts, earlier: undefined };
@@ -130,15 +130,17 @@ const RANKS = [
   "command",
   "read file",
   "plan",
+  "expired",
 ] as const;
 
 type Rank = (typeof RANKS)[number];
 
 function rankOf(fact: DraftFact): Rank {
+  if (isExpired(fact)) return "expired";
   switch (fact.kind) {
     case "directive":
       if (fact.status === "active") return "active directive";
-      return fact.status === "done" ? "directive" : "retracted directive";
+      return fact.status === "done" || fact.status === "answered" ? "directive" : "retracted directive";
     case "error":
       return isOpenError(fact) ? "open error" : "error";
     case "file":
@@ -160,10 +162,12 @@ function byImportance<T extends DraftFact>(facts: readonly T[]): readonly T[] {
 const TELLING_CHARS = 60;
 
 /** Returns the subject of a fact. Two facts with the same subject are one fact. */
-function identityOf({ kind, text, needles, entryIds }: DraftFact): string {
+function identityOf({ kind, type, text, needles, entryIds }: DraftFact): string {
   const isSaid = kind === "directive" || kind === "plan";
+  // A rule inside a request may start with the same words as the request.
+  const name = type === "rule" ? "rule" : kind;
   return isSaid
-    ? `${kind}\n${entryIds[0] ?? ""}\n${text.slice(0, TELLING_CHARS)}`
+    ? `${name}\n${entryIds[0] ?? ""}\n${text.slice(0, TELLING_CHARS)}`
     : `${kind}\n${needles?.[0] ?? text}`;
 }
 

@@ -1,10 +1,9 @@
 import type { CountText } from "../../measure/tokens/measure.ts";
-import type { DirectiveStatus, Fact, FactKind } from "../../messages/fact-ledger.ts";
+import type { DirectiveStatus, DirectiveType, Fact, FactKind } from "../../messages/fact-ledger.ts";
 import { headOf, tailOf } from "../../messages/text.ts";
-import { proseSentences } from "../summary/readers/readers.ts";
+import { proseSentences, saysRule } from "../summary/readers/readers.ts";
 import { factsSection, quotedLines } from "../summary/summary-message.ts";
 import { findFacts, isPlain, plainText } from "./find-facts.ts";
-import { saysRule } from "./said-words.ts";
 import { operationIn, pathOf } from "./work-facts.ts";
 
 /**
@@ -98,7 +97,7 @@ function shrink(forms: Map<Fact, Form>): void {
 type Form = "whole" | "needed" | "ends";
 
 const LABELS: Readonly<Record<FactKind, string>> = {
-  directive: "User messages, newest first [id status]:",
+  directive: "User messages, newest first [id status type]:",
   todo: "Open to-do items:",
   question: "Questions to the user without an answer:",
   decision: "Questions → the user's answers:",
@@ -151,7 +150,8 @@ const ENDS_TAIL_CHARS = 40;
  */
 function directiveLines(fact: Fact, form: Form): string {
   // Put the id on one line, because the id may come from a foreign file.
-  return `[${plainText(fact.id)} ${fact.status ?? "active"}] > ${wordsOf(fact, form)
+  const type = fact.type === undefined ? "" : ` ${fact.type}`;
+  return `[${plainText(fact.id)} ${fact.status ?? "active"}${type}] > ${wordsOf(fact, form)
     .split(/\r\n?|\n/)
     .join("\n> ")}`;
 }
@@ -307,7 +307,9 @@ function endOf(text: string, maxChars: number): string {
   return space !== -1 && space < tail.length / 2 ? tail.slice(space) : tail;
 }
 
-const FIRST_LINE = /^\[(\S+) (active|done|cancelled|superseded)\] >(?: (.*))?$/s;
+/** Earlier versions wrote no type. */
+const FIRST_LINE =
+  /^\[(\S+) (active|done|answered|cancelled|superseded)(?: (rule|request|question))?\] >(?: (.*))?$/s;
 const NEXT_LINE = /^>(?: (.*))?$/s;
 
 /**
@@ -315,20 +317,38 @@ const NEXT_LINE = /^>(?: (.*))?$/s;
  * needs this function. Every quoted line has a mark, so the words are read exactly as they were written.
  */
 export function quotedDirectives(summaryText: string): readonly Fact[] {
-  const found: { readonly id: string; readonly status: DirectiveStatus; readonly words: string[] }[] = [];
+  const found: {
+    readonly id: string;
+    readonly status: DirectiveStatus;
+    readonly type: DirectiveType | undefined;
+    readonly words: string[];
+  }[] = [];
   let isOpen = false;
   for (const line of quotedLines(summaryText)) {
     const first = FIRST_LINE.exec(line);
     const next: RegExpExecArray | null = isOpen ? NEXT_LINE.exec(line) : null;
     isOpen = first !== null || next !== null;
-    const [, id = "", status, words = ""] = first ?? [];
-    if (first !== null) found.push({ id, status: status as DirectiveStatus, words: [words] });
+    const [, id = "", status, type, words = ""] = first ?? [];
+    if (first !== null)
+      found.push({
+        id,
+        status: status as DirectiveStatus,
+        type: type as DirectiveType | undefined,
+        words: [words],
+      });
     else if (next !== null) found.at(-1)?.words.push(next[1] ?? "");
   }
-  return found.map(({ id, status, words }) => directive(id, status, words.join("\n")));
-}
-
-function directive(id: string, status: DirectiveStatus, text: string): Fact {
-  const needles = neededPieces(text, status === "active");
-  return { id, kind: "directive", text, status, entryIds: [], ...(needles === undefined ? {} : { needles }) };
+  return found.map(({ id, status, type, words }): Fact => {
+    const text = words.join("\n");
+    const needles = neededPieces(text, status === "active");
+    return {
+      id,
+      kind: "directive",
+      text,
+      status,
+      ...(type === undefined ? {} : { type }),
+      entryIds: [],
+      ...(needles === undefined ? {} : { needles }),
+    };
+  });
 }

@@ -3,7 +3,13 @@ import { headOf, tailOf } from "../../messages/text.ts";
 import type { TrackedTodo } from "../../messages/todo-ledger.ts";
 import { clip, oneLine } from "../summary/clip.ts";
 import type { BackgroundTask, OpenBefore, Plan, SessionDigest } from "../summary/readers/readers.ts";
-import { endsWithQuestion, lastSentences, proseSentences } from "../summary/readers/readers.ts";
+import {
+  endsWithQuestion,
+  lastSentences,
+  OWN_PLAN,
+  proseSentences,
+  remainingWork,
+} from "../summary/readers/readers.ts";
 import type { DraftFact, ReadEntries } from "./fact-source.ts";
 
 /** Facts in the words of users and the agent: questions, answers, open items, plans, names and numbers. */
@@ -13,27 +19,61 @@ const ANSWER_CHARS = 160;
 const TODO_CHARS = 160;
 
 /** Extracts questions with their answers, and open items. */
-export function askedFacts(read: ReadEntries): readonly DraftFact[] {
+export function askedFacts(read: ReadEntries, before: readonly Fact[]): readonly DraftFact[] {
   const { digest } = read;
+  const knownIds = new Map(before.map(({ kind, text, entryIds }) => [`${kind}\n${text}`, entryIds]));
+  const remaining = remainingFacts(read);
+  const isPastPlan = ({ content, at }: TrackedTodo): boolean =>
+    at === undefined &&
+    content.startsWith(OWN_PLAN) &&
+    (remaining.length > 0 || digest.lastActor === "agent");
   return [
     ...decisionFacts(read),
     ...questionFacts(read),
     ...digest.runningTasks.map(taskFact),
     // The list is in the order of the work, so the first items matter most.
     ...digest.todos
-      .filter(({ status }) => status !== "completed")
-      .map(todoFact)
+      .filter((todo) => isOpenTodo(todo) && !isPastPlan(todo))
+      .map((todo) => {
+        const fact = todoFact(todo);
+        const ids = todo.at === undefined ? knownIds.get(`todo\n${fact.text}`) : read.idsAt(todo.at);
+        return { ...fact, entryIds: ids ?? [] };
+      })
       .reverse(),
+    ...remaining,
   ];
+}
+
+const isOpenTodo = ({ status }: TrackedTodo): boolean => status !== "completed";
+
+/** Returns true for an open item of a to-do tool. */
+const isTracked = (todo: TrackedTodo): boolean => isOpenTodo(todo) && !todo.content.startsWith(OWN_PLAN);
+
+function remainingFacts({ digest, idsAt }: ReadEntries): readonly DraftFact[] {
+  const last = digest.exchanges.at(-1)?.texts.at(-1);
+  if (last === undefined || digest.todos.some(isTracked)) return [];
+  return remainingWork(digest.exchanges)
+    .map((work): DraftFact => {
+      const item = start(work, TODO_CHARS);
+      return { kind: "todo", text: `${OWN_PLAN}${item}`, needles: [item], entryIds: idsAt(last.at) };
+    })
+    .reverse();
 }
 
 const start = (text: string, maxChars: number): string => headOf(oneLine(text), maxChars).trim();
 
-function todoFact({ content, status, id }: TrackedTodo): DraftFact {
-  const item = start(content, TODO_CHARS);
-  const mark = status === "in_progress" ? IN_PROGRESS : "";
+function todoFact({ content, status, id, unmentioned }: TrackedTodo): DraftFact {
+  const isPlan = content.startsWith(OWN_PLAN);
+  const item = start(isPlan ? content.slice(OWN_PLAN.length) : content, TODO_CHARS);
+  const mark = `${status === "in_progress" ? IN_PROGRESS : ""}${isPlan ? OWN_PLAN : ""}`;
   const number = id === undefined ? "" : ` (task ${id})`;
-  return { kind: "todo", text: `${mark}${item}${number}`, needles: [item], entryIds: [] };
+  return {
+    kind: "todo",
+    text: `${mark}${item}${number}`,
+    needles: [item],
+    entryIds: [],
+    ...(unmentioned === undefined ? {} : { unmentioned }),
+  };
 }
 
 function taskFact({ id, title }: BackgroundTask): DraftFact {
@@ -61,7 +101,7 @@ export function openBefore(carried: readonly Fact[]): OpenBefore | undefined {
   if (facts.length === 0) return undefined;
   const runningTasks: BackgroundTask[] = [];
   const todos: TrackedTodo[] = [];
-  for (const { text } of facts) {
+  for (const { text, unmentioned } of facts) {
     const [, id, formerId, title = ""] = WAITING_FOR.exec(text) ?? [];
     const taskId = id ?? formerId;
     if (taskId !== undefined) {
@@ -70,7 +110,12 @@ export function openBefore(carried: readonly Fact[]): OpenBefore | undefined {
     }
     const [, isInProgress, content = text, itemId] = ITEM.exec(text) ?? [];
     const status = isInProgress === undefined ? "pending" : "in_progress";
-    todos.push({ content, status, ...(itemId === undefined ? {} : { id: itemId }) });
+    todos.push({
+      content,
+      status,
+      ...(itemId === undefined ? {} : { id: itemId }),
+      ...(unmentioned === undefined ? {} : { unmentioned }),
+    });
   }
   return { todos, runningTasks };
 }
@@ -163,6 +208,7 @@ export function withPlansUpToDate(
 
 const PAST: Readonly<Record<Exclude<DirectiveStatus, "active">, string>> = {
   done: "for a finished request",
+  answered: "for an answered question",
   cancelled: "cancelled by the user",
   superseded: "cancelled by the user",
 };

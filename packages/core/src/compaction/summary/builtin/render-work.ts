@@ -19,7 +19,6 @@ import {
   fenceLanguage,
   isRequest,
   LABELS,
-  messageKey,
   nextMove,
   outcomeText,
   type SessionDigest,
@@ -28,7 +27,7 @@ import {
 import { ESSENTIAL, type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
 import { currentRequest } from "./render-history.ts";
 
-/** Renders the sections "Current Work", "Pending Tasks" and "Optional Next Step". */
+/** Renders the sections "Current Work" and "Optional Next Step". */
 
 const MAX_STEPS = 24;
 const MAX_STEP_CHARS = 250;
@@ -163,93 +162,6 @@ function earlierWork({ earlier }: SessionDigest): Piece[] {
   );
 }
 
-const MAX_EARLIER_TASK_CHARS = 300;
-
-export function renderPending(digest: SessionDigest): Piece[] {
-  return [...todoPieces(digest), ...waitingPieces(digest), ...earlierTasks(digest)];
-}
-
-function todoPieces({ todos }: SessionDigest): Piece[] {
-  const open = todos.filter((todo) => todo.status !== "completed");
-  const pieces = open.map((todo, index) => {
-    const mark = todo.status === "in_progress" ? "[in progress]" : "[ ]";
-    const detail = todo.detail && todo.detail !== todo.content ? `: ${clip(oneLine(todo.detail), 200)}` : "";
-    const content = clip(oneLine(todo.content), 300);
-    return piece(
-      [`- ${mark} ${content}${detail}`, `- ${mark} ${clip(content, 100)}`],
-      todo.status === "in_progress" ? 470 : 440 - index,
-      LABELS.todos,
-    );
-  });
-  const done = todos.filter((todo) => todo.status === "completed").map((todo) => oneLine(todo.content));
-  if (done.length === 0) return pieces;
-  const brief =
-    open.length === 0
-      ? `- All ${done.length} items of the list are done.`
-      : `- ${done.length} further items are done.`;
-  const inFull = `- Done (${done.length}): ${clip(done.join("; "), 500)}`;
-  return [...pieces, piece([inFull, brief], 240, LABELS.todos)];
-}
-
-function waitingPieces(digest: SessionDigest): Piece[] {
-  const lines = [
-    ...digest.openQuestions.map(
-      (question) => `- Question to the user without an answer yet: ${quoted(oneLine(question))}`,
-    ),
-    ...digest.unansweredCalls.slice(-5).map((call) => `- Tool call without a result: ${call}`),
-    ...digest.runningTasks.map(
-      (task) => `- Background agent has not reported back: ${task.title} (id ${task.id})`,
-    ),
-    ...openFailures(digest),
-  ];
-  return lines.map((line) => piece([clip(line, 400), clip(line, 140)], 430, LABELS.waiting));
-}
-
-/** Returns tests and builds that failed in the last exchange and are not fixed. */
-function openFailures({ exchanges, errors }: SessionDigest): string[] {
-  const since = exchanges.at(-1)?.message?.at ?? 0;
-  return errors
-    .filter((error) => error.weight === 3 && error.resolution === undefined && error.at >= since)
-    .slice(-3)
-    .map(({ source }) => `- Failed, no passing run since: ${inlineCode(clip(source, 100))}`);
-}
-
-/**
- * Renders earlier tasks. A newer to-do list replaces only the earlier to-do list. Other open tasks of the
- * earlier summary stay.
- */
-function earlierTasks(digest: SessionDigest): Piece[] {
-  const { earlier, todos } = digest;
-  const seen = new Set(todos.map((todo) => messageKey(todo.content)));
-  const open = [
-    ...earlierItems(earlier, "Pending Tasks"),
-    // If work has continued, list the earlier next step as a task, because it may be done already.
-    ...(isEarlierStepCurrent(digest) ? [] : earlierItems(earlier, "Optional Next Step")),
-  ].filter((item) => {
-    if (!/\p{L}/u.test(item) || STALE.test(item) || (todos.length > 0 && LISTED.test(item))) return false;
-    const key = messageKey(item.replace(/^[-*•]\s+/, ""));
-    return !seen.has(key) && Boolean(seen.add(key));
-  });
-  return open.map((item, index) => {
-    const line = oneLine(bulleted(item));
-    return piece(
-      [clip(line, MAX_EARLIER_TASK_CHARS), clip(line, 120)],
-      rising(280, 260, index, open.length),
-      LABELS.earlierTasks,
-    );
-  });
-}
-
-/** An item of a to-do list, as {@link todoPieces} writes it. */
-const LISTED = /^- \[(?: |in progress)\] /;
-
-/**
- * Lines that were true only when the earlier summary was written. {@link renderPending} and {@link
- * renderNextStep} write them again.
- */
-const STALE =
-  /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Failed, no passing run|Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message[.,] |(?:Continue|Go on) with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered[,;])/;
-
 const MAX_QUOTE_CHARS = 300;
 const MAX_EARLIER_STEP_CHARS = 800;
 const NEXT_TODO = "- Next on the to-do list: ";
@@ -268,7 +180,7 @@ export function renderNextStep(digest: SessionDigest): Piece[] {
 }
 
 /** Returns true if nothing happened since the earlier summary. */
-function isEarlierStepCurrent({ openQuestions, lastActor }: SessionDigest): boolean {
+export function isEarlierStepCurrent({ openQuestions, lastActor }: SessionDigest): boolean {
   return openQuestions.length === 0 && lastActor === "nobody";
 }
 

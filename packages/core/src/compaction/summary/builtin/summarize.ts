@@ -8,7 +8,8 @@ import type { SummaryInstructions } from "../summary-prompt.ts";
 import { fitSections, type Piece, type SectionDraft, SUMMARY_BUDGET_TOKENS } from "./budget.ts";
 import { renderConcepts, renderFiles } from "./render-code.ts";
 import { renderErrors, renderMessages, renderProblemSolving, renderRequests } from "./render-history.ts";
-import { renderCurrentWork, renderNextStep, renderPending } from "./render-work.ts";
+import { renderPending } from "./render-pending.ts";
+import { renderCurrentWork, renderNextStep } from "./render-work.ts";
 
 /** Options of a built-in summary. Pieces that share words with the instructions are kept first. */
 export interface SummarizeOptions extends SummaryInstructions {

@@ -20,6 +20,7 @@ import {
   isEmpty,
   openExchange,
 } from "./exchanges.ts";
+import { settledTodos } from "./open-items.ts";
 import { endsWithQuestion, lastSentences, type Remark, remarksIn } from "./prose.ts";
 import { readNotification } from "./replies.ts";
 import { type OpenBefore, type ToolDigest, ToolReader } from "./tool-calls.ts";
@@ -135,11 +136,13 @@ class Reader {
 
   digest(): SessionDigest {
     const exchanges = this.#exchanges.filter((exchange) => !isEmpty(exchange));
+    const tools = this.#tools.digest();
     return {
       cwd: this.#cwd,
       branch: this.#branch,
       exchanges,
-      ...this.#tools.digest(),
+      ...tools,
+      todos: settledTodos(tools.todos, exchanges),
       remarks: exchanges.flatMap(remarksOf),
       packages: this.#tallies.packages.heaviest(MAX_PACKAGES, 1),
       programs: this.#tallies.programs.heaviest(MAX_PROGRAMS, 2),

@@ -146,6 +146,16 @@ export function soundsLikeCorrection(message: HumanMessage): boolean {
   );
 }
 
+const OPENING_CHARS = 48;
+
+/**
+ * Returns true if the user's first words correct the agent. Such a message belongs to the request before it.
+ */
+export const opensWithCorrection = (message: HumanMessage): boolean =>
+  message.afterInterruption ||
+  message.kind === "remark" ||
+  CORRECTION.test(message.text.slice(0, OPENING_CHARS));
+
 /** Everything from one user message to the next. */
 export interface Exchange {
   readonly message: HumanMessage | undefined;

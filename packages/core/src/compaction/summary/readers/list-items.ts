@@ -30,6 +30,7 @@ export const LABELS = {
   findings: "**Reported by subagents and background tasks:**",
   remarks: "**Causes, decisions and findings the assistant stated:**",
   todos: "**To-do list:**",
+  remaining: "**Remaining work in the assistant's own words (its plan, not approved by the user):**",
   waiting: "**Still open when the conversation stopped:**",
   earlierTasks: "**Open at the last summary (may be done by now: see sections 1 and 8):**",
   steps: "**Latest steps, oldest first:**",

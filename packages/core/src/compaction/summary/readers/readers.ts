@@ -35,6 +35,7 @@ export {
   lastLongerRequest,
   messageKey,
   NEEDS_CONTEXT_CHARS,
+  opensWithCorrection,
   repliedTo,
   saysLittle,
   soundsLikeCorrection,
@@ -57,6 +58,7 @@ export {
   resolutionText,
   SEE_CURRENT_REQUEST,
 } from "./list-items.ts";
+export { Happenings, OWN_PLAN, remainingWork } from "./open-items.ts";
 export {
   endsWithQuestion,
   hasIdeographs,
@@ -68,7 +70,26 @@ export {
   withoutBold,
 } from "./prose.ts";
 export { type Answer, type BackgroundTask, condensed, type Finding, type Plan } from "./replies.ts";
+export { saysDoneAbout, saysUnfinished } from "./reports.ts";
+export {
+  agrees,
+  approves,
+  asksForWork,
+  type Cancellation,
+  complains,
+  isAnswer,
+  isContinuation,
+  isNegative,
+  isOnlyForNow,
+  isPoliteRequest,
+  pointsBack,
+  readCancellation,
+  ruleIn,
+  saysRule,
+  saysStrictRule,
+} from "./said-words.ts";
 export type { OpenBefore } from "./tool-calls.ts";
+export { contentWords, shareIn } from "./topic-words.ts";
 export {
   type Edit,
   type FileRecord,

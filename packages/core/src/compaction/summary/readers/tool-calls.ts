@@ -71,7 +71,7 @@ export class ToolReader {
   constructor(tallies: Tallies, before: OpenBefore | undefined) {
     this.#tallies = tallies;
     if (before === undefined) return;
-    this.todos.attachment({ type: "todo_reminder", content: before.todos });
+    this.todos.resume(before.todos);
     for (const task of before.runningTasks) this.#running.set(task.id, task);
   }
 
@@ -154,7 +154,7 @@ export class ToolReader {
 
   #otherTool(call: Call, exchange: OpenExchange): void {
     const { at, name, input, isError, toolUseResult: outcome } = call;
-    if (this.todos.call({ name, input, isError, outcome, resultText: () => call.output })) return;
+    if (this.todos.call({ name, at, input, isError, outcome, resultText: () => call.output })) return;
     if (isQuestionTool(name)) this.#question(call);
     else if (name === "ExitPlanMode") {
       const plan = readPlan(at, input, call.output, isError);

@@ -5,6 +5,18 @@ const STANDING =
   /(?:^|[\s"'(])(?:always|never|from now on|going forward|in (?:the )?future|every time|whenever|at all times|as a rule|keep in mind|remember (?:to|that)|must(?: not|n'?t)?|immer|niemals|nie|ab jetzt|ab sofort|von nun an|in zukunft|künftig|grundsätzlich|toujours|jamais|désormais|dorénavant|à partir de maintenant|siempre|nunca|de ahora en adelante|a partir de ahora|sempre|daqui em diante|всегда|никогда|отныне|впредь|с этого момента)(?=$|[\s,.!?;:'")])|总是|始终|永远|从现在(?:起|开始)|以后|今后|必须|必ず|常に|これから|今後|決して|항상|절대|앞으로|반드시/iu;
 const RULE_OPENING =
   /^(?:(?:and|but|also|please|note|important|then|so|ok(?:ay)?|bitte|por favor|пожалуйста)[,:]? )*(?:do not|don'?t|you (?:should|may|can)(?: ?not|n'?t)|(?:i|we) (?:do not|don'?t) want|only|use|prefer|avoid|make sure|ensure|keep|remember|stick (?:to|with)|nutze|verwende|benutze|vermeide|achte|(?:fass|änder|veränder|lösch|mach|push|committe|rühr|nimm|nehm|schreib|füg|entfern|bearbeit|start|führ)\p{L}* (?:[^,.;!?]{1,60} )?(?:nicht|kein\p{L}*)|utilise[rz]?|n'utilise[rz]?|ne \p{L}+ (?:pas|plus)|évite[rz]?|usa|utiliza|evita|no \p{L}+[aei]s|não|используй(?:те)?|не \p{L}+(?:й|йте))(?=$|[\s,.!?;:'")])/iu;
+/**
+ * A rule at the end of a request, as in "Add a menu, but don't touch the header". The first group is the
+ * text before the rule.
+ */
+const RULE_INSIDE =
+  /([,;:—–(]? ?(?:\b(?:and|but|just|please|also)\b[, ]*)+|[,;—–(] ?)(?:make sure|ensure|avoid|prefer|keep|never|always|only use|without (?:adding|changing|touching|using|breaking)|(?:do not|don'?t) (?!know|see|think|understand|get|care|remember|mind|worry|forget|have)\p{L})/iu;
+/** A short ban without a verb, such as "No new dependencies, please". */
+const BAN =
+  /^(?:(?:and|but|also|please)[, ]+)*no (?!(?:problem|problems|worries|idea|need|one|way|thanks|longer|luck|change|changes|matter|doubt|errors?)\b)[\p{L}-]+(?: (?!\p{L}+ed\b)[\p{L}-]+){0,3}(?:,? please)?[.!]*$/iu;
+/** Words that state how this user or this project works. */
+const CUSTOM =
+  /^(?:(?:and|but|also|note)[,:]? )*(?:(?:i|we)(?: would|'d)? (?:(?:strongly |really |usually |normally )?prefer|rather|use|only use|never use)|our (?:convention|style|rule|policy|standard)s?) /iu;
 const RULE_ANYWHERE =
   /^请?(?:使用|用|只用|避免)|不要|禁止|^别|を使って|ないで(?:ください|下さい|くれ|ね|よ|$|[。！、])|してはいけ|써 ?줘|사용해|지 ?마(?:세요|십시오|라|요|$|[.!,\s])/u;
 
@@ -16,13 +28,65 @@ const POLITE =
 export function saysRule(sentence: string): boolean {
   if (isCallOffAlone(sentence)) return false;
   if (/[?？]$/.test(sentence)) return POLITE.test(sentence) && STANDING.test(sentence);
-  return STANDING.test(sentence) || RULE_OPENING.test(sentence) || RULE_ANYWHERE.test(sentence);
+  if (saysStrictRule(sentence) || BAN.test(sentence)) return true;
+  return RULE_OPENING.test(sentence) || RULE_INSIDE.test(sentence);
 }
+
+/**
+ * Returns the rule in a sentence, verbatim. If the sentence also asks for work, returns only the clause with
+ * the rule.
+ */
+export function ruleIn(sentence: string): string | undefined {
+  if (!saysRule(sentence)) return undefined;
+  const inside = WORK.test(sentence) ? RULE_INSIDE.exec(sentence) : null;
+  return inside === null ? sentence : sentence.slice(inside.index + (inside[1]?.length ?? 0));
+}
+
+/**
+ * Returns true if the words alone show that the rule applies beyond the current task. A word such as "use" is
+ * not enough, because a long description of a task is full of it.
+ */
+export function saysStrictRule(sentence: string): boolean {
+  if (isCallOffAlone(sentence) || /[?？]$/.test(sentence)) return false;
+  if (STANDING.test(sentence) || RULE_ANYWHERE.test(sentence) || CUSTOM.test(sentence)) return true;
+  return STRICT_OPENING.test(sentence) && RULE_OPENING.test(sentence);
+}
+
+const STRICT_OPENING =
+  /^(?:(?:and|but|also|please|note|important)[,:]? )*(?:do not|don'?t|you (?:should|may|can)(?: ?not|n'?t)|(?:i|we) (?:do not|don'?t) want|only|prefer|avoid|keep|remember)/i;
+
+/** A question word at the start asks for words, as in "How can we do it?". */
+const ASKS_FOR_WORDS =
+  /^(?:(?:and|but|so|ok(?:ay)?|also)[, ]+)*(?:what|why|how|when|where|which|who|whose|is|are|was|were|do|does|did|has|have|warum|wieso|wie|was|wo|pourquoi|comment|quoi|por qué|cómo|qué|почему|как|что|где)(?=$|[\s,'])/iu;
+const CAN_YOU = /(?:^|[\s,(])(?:can|could|will|would) (?:you|we) \p{L}/iu;
+const PLEASE = /\b(?:please|pls|bitte|por favor|s'il te plaît)\b|пожалуйста|请|ください|주세요/iu;
+
+/** Returns true for a request in the form of a question, such as "Can you add a test?". */
+export const isPoliteRequest = (sentence: string): boolean =>
+  POLITE.test(sentence) ||
+  PLEASE.test(sentence) ||
+  WORK.test(sentence) ||
+  (CAN_YOU.test(sentence) && !ASKS_FOR_WORDS.test(sentence));
+
+const WORK =
+  /^(?:(?:and|but|also|please|then|now|next|so|ok(?:ay)?|first|yes|yeah|great|bitte|cool|well|actually|lastly|finally)[,:.! ]+)*(?:(?:let'?s|let us|go ahead|(?:i|we)(?:'d| would)? (?:want|need|like)(?: you)? to|(?:i|we) need|you (?:should|need to|can)(?! not|n't)|it should|there should) |(?:add|adapt|adjust|amend|analy[sz]e|apply|build|bump|change|check|clean|commit|compare|configure|convert|create|debug|delete|deploy|design|document|do(?! not)|draft|explain|explore|extend|extract|find|finish|fix|generate|give|go|handle|help|implement|improve|inspect|install|integrate|investigate|list|look|make(?! sure)|merge|migrate|modify|move|open|optimi[sz]e|plan|port|post|publish|push|read|rebase|redesign|refactor|release|remove|rename|reorgani[sz]e|replace|research|restructure|revert|review|rewrite|rework|run|set|show|simplify|split|start|support|switch|tell|test|translate|try|update|upgrade|validate|verify|work|write|baue?|erstelle?|füge?|schreibe?|ändere?|entferne?|behebe?|prüfe?|ajoute[rz]?|crée[rz]?|corrige[rz]?|écris|añade|agrega|crea|arregla|escribe|добавь(?:те)?|создай(?:те)?|исправь(?:те)?|напиши(?:те)?)(?=$|[\s,.!?;:]))|添加|创建|实现|修复|编写|を(?:追加|作成|実装|修正)|(?:추가|작성|구현|수정)해/iu;
+
+/** Returns true if the sentence asks for work that can be finished. */
+export const asksForWork = (sentence: string): boolean =>
+  WORK.test(sentence) || (/[?？]$/.test(sentence) && isPoliteRequest(sentence));
 
 const NEGATION =
   /(?:^|[\s"'(])(?:do not|don'?t|never|no longer|stop|not|without|avoid|nicht|niemals|nie|kein\p{L}*|pas|jamais|n'\p{L}+|nunca|no|не|никогда)(?=$|[\s,.!?;:'")])|不要|别|禁止|不用|しないで|使わない|決して|하지 ?마|쓰지 ?마|절대/iu;
 
-export const isNegative = (sentence: string): boolean => NEGATION.test(sentence);
+/** Returns true if the sentence forbids something. Two negations, as in "never … without", require it. */
+export const isNegative = (sentence: string): boolean =>
+  [...sentence.matchAll(new RegExp(NEGATION, "giu"))].length % 2 === 1;
+
+/** Returns true if the words limit themselves to the present task. */
+export const isOnlyForNow = (sentence: string): boolean =>
+  /\b(?:for now|this time|just (?:this )?once|this once|for (?:the )?moment|today|right now|diesmal|erst ?mal|pour l'instant|por ahora)\b|на этот раз|пока|这次|暂时|今回|이번/iu.test(
+    sentence,
+  );
 
 const CONTINUATION =
   /^(?:(?:ok(?:ay)?|yes|please|great|good|cool|and|ja|oui|sí|да|好|はい)[,.! ]*)*(?:continue|go on|go ahead|proceed|carry on|keep (?:going|at it)|resume|try again|retry|again|weiter|mach weiter|fortfahren|nochmal|continue[rz]?|vas-y|reprends|sigue|continúa|adelante|продолжай(?:те)?|дальше|ещё раз|继续|接着|再试|続けて|続行|もう一度|계속|다시)(?:$|[\s,.!?;:'")。！])/iu;
@@ -41,6 +105,13 @@ export const complains = (text: string): boolean => COMPLAINT.test(text.slice(0,
 
 /** Words of thanks that close a request. */
 const THANKS = /^(?:(?:ok(?:ay)?|great|perfect|many)[,.! ]*)*(?:thanks?|thank you|thx)\b/i;
+
+const APPROVAL =
+  /^(?:(?:ok(?:ay)?|yes|ah|oh|cool|alright)[,.! ]+)*(?:perfect|great|awesome|excellent|nice|good job|well done|(?:it|this|that)(?: now)? (?:seems to )?works?|works(?: now| great| fine)?|lgtm|looks good|all good|super|perfekt|danke|passt|parfait|merci|perfecto|gracias|отлично|спасибо)(?=$|[\s,.!?;:'")])|^(?:谢谢|很好|完美|ありがとう|完璧|고마워|감사)/iu;
+
+/** Returns true if the user is satisfied with the work so far. */
+export const approves = (text: string): boolean =>
+  (THANKS.test(text) || APPROVAL.test(text)) && !complains(text) && !isContinuation(text);
 
 const ANSWER =
   /^(?:y|n|yes|yep|yeah|no|nope|ok(?:ay)?|sure|right|correct|exactly|do (?:it|that)|please do|sounds good|lgtm|agreed|approved|option|both|neither|all|none|either|(?:the )?(?:first|second|third|last|former|latter)|\d{1,2}|[a-e]|ja|nein|genau|beide|oui|non|d'accord|les deux|sí|si|vale|claro|да|нет|ладно|хорошо)(?=$|[\s,.!?;:'")])|^(?:是|好|可以|对|不|行|はい|いいえ|ええ|お願い|네|예|아니|좋아)/iu;
@@ -154,47 +225,4 @@ function clauseAround(sentence: string, cue: RegExpExecArray): string {
 function isCallOffAlone(sentence: string): boolean {
   const off = readCancellation(sentence);
   return off?.how === "cancelled" && (pointsBack(off.what) || /never ?mind/i.test(sentence));
-}
-
-// Topic words of a sentence. In scripts without spaces they are pairs of characters.
-
-const LATIN_OR_CYRILLIC = /[\p{L}\p{N}_]+/gu;
-const UNSPACED = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+/g;
-const MIN_CHARS = 3;
-/** Number of first characters that two forms of one word usually share. */
-const STEM_CHARS = 5;
-
-const EMPTY: ReadonlySet<string> = new Set(
-  (
-    "about above actually add again all already also always and another any anymore are asked at back be been before below but by can change create do does doing done don earlier else ever every everything fix for from future going had has have her here him his how idea implement instead into its just last let ll longer make maybe mean mind more must need never nevermind new not now of off okay on one only or other our out over part plan please previous rather re request run said same shall should so some stop sure task than thanks that the their them then there these they thing things this those told too up update use used using ve very want was way we well were what whatever when where which while who why will with work working would write wrote yes yet you your " +
-    "aber alle als auch auf aus bei bitte das dass dem den der des die doch dort ein eine einen einer eines für hat ich immer ist jetzt kein keine mehr mit nicht nie noch nur oder schon sie sind statt und uns von was wenn wie wir zum zur " +
-    "avec ces cette dans des dont elle est les leur mais mon nous par pas plus pour que qui sans ses son sur toujours tous tout une vous " +
-    "con como del esa ese eso esta este las los más nunca para pero por que siempre sin son sus todo una uno ya " +
-    "без все всё для его если еще ещё или как мне над него них она они про так там тем что это этот уже нам нас вместо используй"
-  ).split(" "),
-);
-
-/** Particles and request words of scripts without spaces. They name no topic. */
-const EMPTY_UNSPACED =
-  /请|請|使用|用|不要|不用|不是|而|以后|总是|必须|添加|增加|把|了|的|都|吧|を|は|が|に|の|と|も|で|して|しないで|ください|使って|使わない|追加|추가|해줘|해 줘|하지|마|을|를|은|는|이|가/gu;
-
-export function contentWords(text: string): ReadonlySet<string> {
-  const words = new Set<string>();
-  const lower = text.toLowerCase().replace(EMPTY_UNSPACED, " ");
-  for (const [run] of lower.matchAll(UNSPACED)) {
-    for (let at = 0; at + 1 < run.length; at++) words.add(run.slice(at, at + 2));
-  }
-  for (const [word] of lower.replace(UNSPACED, " ").matchAll(LATIN_OR_CYRILLIC)) {
-    if (word.length >= MIN_CHARS && !EMPTY.has(word)) words.add(word.slice(0, STEM_CHARS));
-  }
-  return words;
-}
-
-/** Returns the share of `words` that `others` contains, or 0 if there are no words. */
-export function shareIn(words: ReadonlySet<string>, others: ReadonlySet<string>): number {
-  if (words.size === 0) return 0;
-  const [fewer, more] = words.size < others.size ? [words, others] : [others, words];
-  let shared = 0;
-  for (const word of fewer) if (more.has(word)) shared++;
-  return shared / words.size;
 }

@@ -1,0 +1,62 @@
+import type { DirectiveType } from "../../messages/fact-ledger.ts";
+import { headOf, tailOf } from "../../messages/text.ts";
+import {
+  asksForWork,
+  isPoliteRequest,
+  proseSentences,
+  ruleIn,
+  saysStrictRule,
+} from "../summary/readers/readers.ts";
+
+/** Tells the rules, the requests and the questions of a user apart. */
+
+interface ReadDirective {
+  readonly type: DirectiveType;
+  /** Rules inside a request, verbatim. They outlast the request. Empty for a rule and a question. */
+  readonly rules: readonly string[];
+}
+
+/** A longer message contains pasted text. Only its ends are surely the user's own words. */
+const OWN_WORDS_CHARS = 1_500;
+const HEAD_CHARS = 2_500;
+const TAIL_CHARS = 1_500;
+/** Maximum length of a rule. A longer sentence describes the task. */
+const RULE_CHARS = 300;
+const MAX_RULES = 8;
+/** Line that a program printed: output, a log, a diff, code or a quotation. */
+const PRINTED =
+  /^(?:\s{4,}|\t|\s*(?:---|===|\+\+\+|@@|[[>❯$│├└┃✓✗×●{}<]|\S+\.\w{1,5}:\d+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|at\s|(?:error|warning|info|debug|fatal)\b[:[]))/i;
+
+/**
+ * Reads the type of a directive. In doubt, a short text that states a rule is a rule as a whole. A text that
+ * also asks for work is a request with rules inside.
+ */
+export function readDirective(text: string): ReadDirective {
+  const isLong = text.length > OWN_WORDS_CHARS;
+  const sentences = ownSentences(text, isLong);
+  const found = sentences.map((sentence) => ({
+    sentence,
+    rule: isLong && !saysStrictRule(sentence) ? undefined : ruleIn(sentence),
+  }));
+  const rules = found.flatMap(({ rule }) => (rule === undefined || rule.length > RULE_CHARS ? [] : [rule]));
+  if (rules.length > 0) {
+    const asks = found.some(({ sentence, rule }) => rule !== sentence && asksForWork(sentence));
+    if (!isLong && !asks) return { type: "rule", rules: [] };
+    return { type: "request", rules: [...new Set(rules)].slice(0, MAX_RULES) };
+  }
+  const isQuestion = !isLong && sentences.some(asksOnly) && !sentences.some(asksForWork);
+  return { type: isQuestion ? "question" : "request", rules: [] };
+}
+
+/** Returns true for a question that asks for words and not for work. */
+const asksOnly = (sentence: string): boolean =>
+  /[?？؟][\s)"'”’*_`]*$/.test(sentence) && !isPoliteRequest(sentence);
+
+function ownSentences(text: string, isLong: boolean): readonly string[] {
+  const own = isLong
+    ? `${headOf(text, HEAD_CHARS)}\n${tailOf(text, Math.min(TAIL_CHARS, Math.max(0, text.length - HEAD_CHARS)))}`
+    : text;
+  const lines = own.split("\n").filter((line) => !isLong || !PRINTED.test(line));
+  // A line that starts with a small letter continues a sentence that was broken into lines.
+  return proseSentences(lines.join("\n").replace(/([^\s.!?:;`])\n(?=[a-z])/g, "$1 "));
+}

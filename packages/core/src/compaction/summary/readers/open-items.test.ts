@@ -1,0 +1,156 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../../../../test/support/builders.ts";
+import type { Entry } from "../../../messages/entry.ts";
+import { digestSession } from "./digest.ts";
+import { remainingWork } from "./open-items.ts";
+
+const ITEMS = [
+  "Add the search field to the header",
+  "Create src/menu.ts",
+  "Run the tests",
+  "Commit the change",
+];
+
+/** Starts a session whose to-do list has four open items, the first in progress. */
+function listed(): ConversationBuilder {
+  const session = new ConversationBuilder();
+  session.user("Build the header");
+  const todos = ITEMS.map((content, nth) => ({ content, status: nth === 0 ? "in_progress" : "pending" }));
+  session.tool("list", "TodoWrite", { todos }, "ok");
+  return session;
+}
+
+const openIn = (session: ConversationBuilder): readonly string[] =>
+  digestSession(session.entries as readonly Entry[])
+    .todos.filter(({ status }) => status !== "completed")
+    .map(({ content }) => content);
+
+describe("open items of a to-do list", () => {
+  it("stay open without later work", () => {
+    expect(openIn(listed())).toEqual(ITEMS);
+  });
+
+  it.each([
+    "The search field is now in the header: I added it.",
+    "Done: search field in the header",
+    "Completed:\n- search field of the header\n- colors",
+    "✅ Added the search field to the header.",
+    "- [x] Add the search field to the header",
+  ])("are done when the assistant reports them as done: %s", (report) => {
+    const session = listed();
+    session.assistant(report);
+    expect(openIn(session)).toEqual(ITEMS.slice(1));
+  });
+
+  it.each([
+    "The search field is not yet added to the header.",
+    "Next I will add the search field to the header.",
+    "If the search field was added to the header, reload.",
+    "Once the search field is added to the header, I will run the tests.",
+  ])("stay open when the assistant only speaks about them: %s", (text) => {
+    const session = listed();
+    session.assistant(text);
+    expect(openIn(session)).toEqual(ITEMS);
+  });
+
+  it.each(["All tasks are done.", "All 4 items have been completed.", "Everything is implemented."])(
+    "are all done when the assistant says so: %s",
+    (text) => {
+      const session = listed();
+      session.assistant(text);
+      expect(openIn(session)).toEqual([]);
+    },
+  );
+
+  it("are done when the work that they name was done", () => {
+    const session = listed();
+    session.tool("t1", "Write", { file_path: "/project/src/menu.ts", content: "x" }, "ok");
+    session.tool("t2", "Bash", { command: "npm test" }, "Tests  12 passed (12)");
+    session.tool("t3", "Bash", { command: "git commit -m 'feat: menu'" }, "[main 1a2b3c4] feat: menu");
+    expect(openIn(session)).toEqual(ITEMS.slice(0, 1));
+  });
+
+  it("stay open when the command that they name failed", () => {
+    const session = listed();
+    session.tool("t2", "Bash", { command: "npm test" }, "Exit code 1\nTests  2 failed", true);
+    expect(openIn(session)).toContain("Run the tests");
+  });
+
+  it("are closed by the user's words", () => {
+    const session = listed();
+    session.user("Forget the search field");
+    expect(openIn(session)).toEqual(ITEMS.slice(1));
+    session.user("skip the commit");
+    expect(openIn(session)).toEqual(ITEMS.slice(1, 3));
+  });
+
+  it("are open again when the agent lists them after the report", () => {
+    const session = listed();
+    session.assistant("All tasks are done.");
+    session.tool("again", "TodoWrite", { todos: [{ content: "Run the tests", status: "pending" }] }, "ok");
+    expect(openIn(session)).toEqual(["Run the tests"]);
+  });
+
+  it("follow the tools that change single tasks", () => {
+    const session = new ConversationBuilder();
+    session.tool("a", "TaskCreate", { subject: "Add the search field" }, "Task #1 created");
+    session.tool("b", "TaskCreate", { subject: "Translate the labels" }, "Task #2 created");
+    session.tool("c", "TaskUpdate", { taskId: "1", status: "completed" }, "ok");
+    expect(openIn(session)).toEqual(["Translate the labels"]);
+    session.assistant(
+      "The labels are now translated, so I have updated the labels: translation is complete.",
+    );
+    session.tool("d", "TaskUpdate", { taskId: "2", status: "deleted" }, "ok");
+    expect(openIn(session)).toEqual([]);
+  });
+});
+
+describe("remaining work without a to-do list", () => {
+  const remaining = (...texts: readonly string[]): readonly string[] => {
+    const session = new ConversationBuilder();
+    session.user("Build the header");
+    texts.forEach((text, nth) => {
+      session.assistant(text);
+      if (nth < texts.length - 1)
+        session.tool(
+          `t${nth}`,
+          "Edit",
+          { file_path: `/p/${nth}.ts`, old_string: "a", new_string: "b" },
+          "ok",
+        );
+    });
+    return remainingWork(digestSession(session.entries as readonly Entry[]).exchanges);
+  };
+
+  it("is read from a list that the assistant calls remaining", () => {
+    expect(
+      remaining("The header is there.\n\nRemaining:\n- translate the labels\n- update the guide"),
+    ).toEqual(["translate the labels", "update the guide"]);
+  });
+
+  it.each([
+    ["The header is there. Next, I will translate the labels.", "translate the labels"],
+    ["The header is there. Still to do: translate the labels.", "translate the labels"],
+    ["The header is there. Remaining work: translate the labels.", "translate the labels"],
+  ])("is read from the assistant's last sentence: %s", (text, work) => {
+    expect(remaining(text)).toEqual([work]);
+  });
+
+  it("leaves out announced work that followed", () => {
+    expect(remaining("I'll translate the labels.", "The labels are there.")).toEqual([]);
+  });
+
+  it("consists of the numbered steps that no later work followed", () => {
+    const plan = "My plan:\n1. Draw the search field\n2. Translate the labels\n3. Publish the guide";
+    expect(remaining(plan)).toEqual(["Draw the search field", "Translate the labels", "Publish the guide"]);
+    expect(remaining(plan, "Now I draw the search field.", "The labels need a translation now.")).toEqual([
+      "Publish the guide",
+    ]);
+    expect(remaining(plan, "Something else first.", "It works.")).toEqual([]);
+  });
+
+  it("is empty when the assistant suggests work to the user, or reports that all is done", () => {
+    expect(remaining("All tasks are done.\n\nNext steps:\n- deploy it")).toEqual([]);
+    expect(remaining("It works.\n\nOptional next steps you could consider:\n- deploy it")).toEqual([]);
+  });
+});

@@ -1,0 +1,267 @@
+import { headOf } from "../../../messages/text.ts";
+import type { TrackedTodo } from "../../../messages/todo-ledger.ts";
+import { oneLine } from "../clip.ts";
+import { commandsIn, type Exchange, isRequest } from "./exchanges.ts";
+import { proseSentences } from "./prose.ts";
+import { readReport } from "./reports.ts";
+import { approves, pointsBack, readCancellation } from "./said-words.ts";
+import { contentWords, shareIn } from "./topic-words.ts";
+import { fileName } from "./touched-code.ts";
+
+/** Compares open items with everything that happened after they were listed. */
+
+/** Share of an item's words that a report, a commit or a cancellation must contain to be about the item. */
+const ABOUT_SHARE = 0.6;
+/** Share of an item's words that a text must contain to mention the item. */
+const MENTIONED_SHARE = 0.5;
+const SCANNED_CHARS = 4_000;
+/** A bare "skip it" in the first sentences is about the work. Later it may be pasted text. */
+const OPENING = 3;
+
+/**
+ * - `done`, `cancelled`: the item is closed.
+ * - `mentioned`: somebody mentioned the item, and it is still open.
+ * - `silent`: nobody mentioned it.
+ */
+type Fate = "done" | "cancelled" | "mentioned" | "silent";
+
+type Happening = { readonly at: number } & (
+  | { readonly kind: "reported"; readonly claims: readonly Words[]; readonly isAllDone: boolean }
+  | {
+      readonly kind: "said";
+      readonly words: Words;
+      readonly off: readonly Words[];
+      readonly isOff: boolean;
+      readonly approves: boolean;
+    }
+  | { readonly kind: "edited"; readonly name: string }
+  | { readonly kind: "ran"; readonly what: "test" | "check" | "build" | "commit" | "push" }
+);
+type Words = ReadonlySet<string>;
+
+/** Work and words of a session, in order. */
+export class Happenings {
+  readonly #all: readonly Happening[];
+  readonly #texts: readonly { readonly at: number; readonly words: Words }[];
+
+  constructor(exchanges: readonly Exchange[]) {
+    this.#all = exchanges.flatMap(happeningsIn).sort((a, b) => a.at - b.at);
+    this.#texts = exchanges.flatMap(({ texts }) =>
+      texts.map(({ at, text }) => ({ at, words: contentWords(headOf(text, SCANNED_CHARS)) })),
+    );
+  }
+
+  /** Returns what became of an item after the position `since`. */
+  fateOf(content: string, since: number, state: ItemState = {}): Fate {
+    const plain = content.replace(MARK, "");
+    const item = { content: plain, words: contentWords(plain), ...state };
+    const later = this.#all.filter(({ at }) => at > since);
+    for (const happening of later) {
+      const fate = fateBy(happening, item);
+      if (fate !== undefined) return fate;
+    }
+    return this.#isMentioned(item.words, since, later) ? "mentioned" : "silent";
+  }
+
+  #isMentioned(item: Words, since: number, later: readonly Happening[]): boolean {
+    const isAbout = (words: Words): boolean => shareIn(item, words) >= MENTIONED_SHARE;
+    return (
+      this.#texts.some(({ at, words }) => at > since && isAbout(words)) ||
+      later.some((happening) => happening.kind === "said" && isAbout(happening.words))
+    );
+  }
+}
+
+function happeningsIn(exchange: Exchange): readonly Happening[] {
+  const { message, texts, commits, actions } = exchange;
+  return [
+    ...(message !== undefined && isRequest(exchange) ? [saidBy(message.at, message.text)] : []),
+    ...texts.map(({ at, text }): Happening => {
+      const { done, isAllDone } = readReport(text);
+      return { at, kind: "reported", claims: done.map(contentWords), isAllDone };
+    }),
+    ...commits.map(
+      ({ at, subject }): Happening => ({
+        at,
+        kind: "reported",
+        claims: [contentWords(subject)],
+        isAllDone: false,
+      }),
+    ),
+    ...actions.flatMap((action): readonly Happening[] =>
+      action.kind === "edit"
+        ? [{ at: action.at, kind: "edited", name: fileName(action.path).toLowerCase() }]
+        : [],
+    ),
+    ...commandsIn(exchange).flatMap(({ at, kind, failed }): readonly Happening[] =>
+      failed || kind === "other" ? [] : [{ at, kind: "ran", what: kind }],
+    ),
+  ];
+}
+
+function saidBy(at: number, text: string): Happening {
+  const sentences = proseSentences(headOf(text, SCANNED_CHARS));
+  const off = sentences.map(readCancellation);
+  const named = off.flatMap((found) => (found === undefined || found.how === "replaced" ? [] : [found]));
+  return {
+    at,
+    kind: "said",
+    words: contentWords(headOf(text, SCANNED_CHARS)),
+    off: named.filter(({ what }) => !pointsBack(what)).map(({ what }) => contentWords(what)),
+    isOff: off.slice(0, OPENING).some((found) => found?.how === "cancelled" && pointsBack(found.what)),
+    approves: approves(text),
+  };
+}
+
+interface ItemState {
+  readonly isInProgress?: boolean;
+  /** True for a step of the agent's plan. Any edit of the file that the step names follows it. */
+  readonly isPlan?: boolean;
+}
+
+interface Item extends ItemState {
+  readonly content: string;
+  readonly words: Words;
+}
+
+function fateBy(happening: Happening, { content, words, isInProgress, isPlan }: Item): Fate | undefined {
+  switch (happening.kind) {
+    case "reported":
+      return happening.isAllDone || happening.claims.some((claim) => shareIn(words, claim) >= ABOUT_SHARE)
+        ? "done"
+        : undefined;
+    case "said":
+      if (happening.off.some((named) => shareIn(named, words) >= ABOUT_SHARE && named.size > 0))
+        return "cancelled";
+      if (isInProgress && happening.isOff) return "cancelled";
+      return isInProgress && happening.approves ? "done" : undefined;
+    case "edited":
+      return (isPlan || WRITES_FILE.test(content)) && namesFile(content, happening.name) ? "done" : undefined;
+    case "ran":
+      return RUNS[happening.what].test(content) ? "done" : undefined;
+  }
+}
+
+/**
+ * Mark of work that only the agent named. Without a to-do list, its last words show the remaining work. Its
+ * next report replaces them.
+ */
+export const OWN_PLAN = "[the assistant's own plan] ";
+/** Mark before an item, such as "[in progress] ". */
+const MARK = /^(?:\[[^\]]{1,40}\] )+/;
+/** Items that a single edit of the named file completes. */
+const WRITES_FILE = /^(?:create|write|add|generate|erstelle|schreibe|crée|crea)\b/i;
+
+/** Shortest name without its extension that can name a file, as "SessionLive" names session_live.ex. */
+const MIN_STEM_CHARS = 6;
+
+function namesFile(content: string, name: string): boolean {
+  const lower = content.toLowerCase();
+  const at = lower.indexOf(name);
+  if (name.includes(".") && at !== -1 && !/[\w-]/.test(lower[at - 1] ?? " ")) return true;
+  const stem = name.replace(/\..*$/, "").replace(/[_-]/g, "");
+  return stem.length >= MIN_STEM_CHARS && lower.split(/[^\p{L}\p{N}_]+/u).includes(stem);
+}
+
+/** Items that a successful command of this kind completes. */
+const RUNS: Readonly<Record<"test" | "check" | "build" | "commit" | "push", RegExp>> = {
+  test: /^(?:re-?)?(?:run|execute|check)(?: (?:all|the|unit|full|integration|existing|e2e))* tests?(?: suite)?(?:$|[.,]| again| to verify| and verify)/i,
+  check:
+    /^(?:re-?)?(?:run|check)(?: (?:the|all))* (?:lint(?:er|ing)?|type ?checks?|format(?:ter|ting)?|checks?)(?:$|[.,]| again)/i,
+  build:
+    /^(?:re-?)?(?:run|check)(?: the)? (?:build|compil\w+)(?:$|[.,]| again)|^(?:re)?build(?: the (?:project|app|binary))?(?:$|[.,])/i,
+  commit: /^(?:(?:git )?commit|create (?:a |the )?commit)(?:$|[ .,:])/i,
+  push: /^(?:git )?push(?:$|[ .,:])/i,
+};
+
+/**
+ * Returns the to-dos as later work and words leave them. A list that nobody updated does not keep its items
+ * open.
+ */
+export function settledTodos(
+  todos: readonly TrackedTodo[],
+  exchanges: readonly Exchange[],
+): readonly TrackedTodo[] {
+  if (todos.every(({ status }) => status === "completed")) return todos;
+  const happenings = new Happenings(exchanges);
+  return todos.flatMap((todo): readonly TrackedTodo[] => {
+    if (todo.status === "completed") return [todo];
+    const { unmentioned, ...rest } = todo;
+    const fate = happenings.fateOf(todo.content, todo.at ?? -1, {
+      isInProgress: todo.status === "in_progress",
+      isPlan: todo.content.startsWith(OWN_PLAN),
+    });
+    if (fate === "cancelled") return [];
+    if (fate === "done") return [{ ...rest, status: "completed" }];
+    // An item that the agent listed in these messages is mentioned.
+    const isSilent = fate === "silent" && todo.at === undefined && exchanges.length > 0;
+    const count = isSilent ? (unmentioned ?? 0) + 1 : exchanges.length === 0 ? (unmentioned ?? 0) : 0;
+    return [count === 0 ? rest : { ...rest, unmentioned: count }];
+  });
+}
+
+/** Number of texts at the end of the last exchange that can name remaining work. */
+const CLOSING_TEXTS = 3;
+const MAX_REMAINING = 8;
+const PLAN_LABEL =
+  /(?:\bplan\b|\bsteps?\b|\bi'?ll\b|\bi will\b|\bapproach\b|\bgoing to\b|\bnächsten schritte\b|计划|步骤|手順|план)[^.?!]*[:：]\**$/i;
+const NUMBERED = /^\s*(?:step )?(\d{1,2})[.)]\s+(.*)$/i;
+
+/**
+ * Returns remaining work in the agent's own words, from its last texts. It is the agent's plan. Steps that
+ * later work followed are left out.
+ */
+export function remainingWork(exchanges: readonly Exchange[]): readonly string[] {
+  const last = exchanges.at(-1);
+  if (last === undefined || last.texts.length === 0) return [];
+  const happenings = new Happenings([last]);
+  const isOpen = (item: string, at: number): boolean => {
+    const fate = happenings.fateOf(item, at, { isPlan: true });
+    return fate !== "done" && fate !== "cancelled";
+  };
+  const isFollowed = (at: number): boolean =>
+    last.actions.some((action) => action.at >= at) || last.texts.some((text) => text.at > at);
+  const closing = last.texts.slice(-CLOSING_TEXTS).flatMap(({ at, text }) => {
+    const { open, announced } = readReport(text);
+    // Announced work that follows at once is not remaining work.
+    const items = isFollowed(at) ? open : [...open, ...announced];
+    return items.filter((item) => isOpen(item, at));
+  });
+  return [...new Set([...closing, ...stepsLeft(last, isOpen)].map(oneLine))].slice(0, MAX_REMAINING);
+}
+
+/**
+ * Returns the numbered steps of the agent's last plan that no later text mentions. If work followed and
+ * mentions no step, nobody knows how far the work got, so no step is returned.
+ */
+function stepsLeft(
+  { texts, actions }: Exchange,
+  isOpen: (item: string, at: number) => boolean,
+): readonly string[] {
+  const plan = texts.findLast(({ text }) => numberedSteps(text).length > 1);
+  if (plan === undefined) return [];
+  const steps = numberedSteps(plan.text);
+  const later = texts
+    .filter(({ at }) => at > plan.at)
+    .map(({ text }) => contentWords(headOf(text, SCANNED_CHARS)));
+  const isReached = (step: string): boolean =>
+    later.some((words) => shareIn(contentWords(step), words) >= MENTIONED_SHARE);
+  const reached = steps.findLastIndex(isReached);
+  const isWorkedOn = later.length > 0 || actions.some(({ at }) => at > plan.at);
+  if (isWorkedOn && reached === -1) return [];
+  return steps.slice(reached + 1).filter((step) => isOpen(step, plan.at));
+}
+
+/** Returns the steps of a numbered list whose label announces a plan. */
+function numberedSteps(text: string): readonly string[] {
+  const lines = headOf(text, SCANNED_CHARS).split("\n");
+  const label = lines.findIndex((line) => PLAN_LABEL.test(line.trim()));
+  if (label === -1) return [];
+  const steps: string[] = [];
+  for (const line of lines.slice(label + 1)) {
+    const [, number, step] = NUMBERED.exec(line) ?? [];
+    if (step !== undefined && Number(number) === steps.length + 1) steps.push(step.replace(/\*\*/g, ""));
+    else if (steps.length > 0 && /^\S/.test(line)) break;
+  }
+  return steps;
+}
