@@ -23,6 +23,7 @@ export type {
 } from "./messages/entry.ts";
 export {
   type DirectiveStatus,
+  type DirectiveType,
   type Fact,
   type FactKind,
   type Fate,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ConversationBuilder } from "../../../../../../test/support/builders.ts";
+import { ConversationBuilder, toolResult, toolUse } from "../../../../../../test/support/builders.ts";
 import type { Entry } from "../../../messages/entry.ts";
 import { digestSession } from "./digest.ts";
 import { remainingWork } from "./open-items.ts";
@@ -72,7 +72,8 @@ describe("open items of a to-do list", () => {
 
   it("stay open when the command that they name failed", () => {
     const session = listed();
-    session.tool("t2", "Bash", { command: "npm test" }, "Exit code 1\nTests  2 failed", true);
+    session.assistant([toolUse("t2", "Bash", { command: "npm test" })]);
+    session.user([toolResult("t2", "Exit code 1\nTests  2 failed", true)]);
     expect(openIn(session)).toContain("Run the tests");
   });
 
