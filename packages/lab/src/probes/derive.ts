@@ -1,0 +1,63 @@
+import type { Entry } from "@longhaul/core/messages";
+import { cancellationTraps, findCancellations } from "./cancellations.ts";
+import { fileProbes } from "./files.ts";
+import { nameProbes, numberProbes } from "./literals.ts";
+import { commandTraps, lastChecks, outcomeProbes, outcomeTraps } from "./outcomes.ts";
+import { decisionProbes, errorProbes } from "./reasons.ts";
+import { currentProbes, finishedTraps, remainingProbes } from "./remaining.ts";
+import { spread, viewSession } from "./session-view.ts";
+import { sourceLiterals } from "./source-literals.ts";
+import type { Exam, Probe, Trap } from "./types.ts";
+import { constraintProbes, requestProbes, userSentences, userWordProbes } from "./user-words.ts";
+
+/** The largest share of user words in an exam. Quoting the user alone must not pass it. */
+const MAX_USER_WORDS_SHARE = 0.35;
+
+/**
+ * Derives questions and traps from everything that was said in a session. The same entries always give the
+ * same exam. No model is called.
+ *
+ * @param entries All entries of the session, oldest first.
+ */
+export function deriveExam(entries: readonly Entry[]): Exam {
+  const view = viewSession(entries);
+  const sentences = userSentences(view);
+  const cancellations = findCancellations(sentences);
+  const cancelled = new Set(cancellations.map(({ earlier }) => earlier));
+  const inForce = sentences.filter((sentence) => !cancelled.has(sentence));
+  const checks = lastChecks(view);
+  const others = [
+    ...constraintProbes(view, inForce),
+    ...requestProbes(view, inForce),
+    ...decisionProbes(view),
+    ...errorProbes(view),
+    ...outcomeProbes(checks),
+    ...remainingProbes(view),
+    ...currentProbes(view),
+    ...numberProbes(view),
+    ...nameProbes(view),
+    ...fileProbes(view),
+  ];
+  const maxUserWords = Math.ceil((others.length * MAX_USER_WORDS_SHARE) / (1 - MAX_USER_WORDS_SHARE));
+  const words = spread(userWordProbes(view, sentences), maxUserWords);
+  const traps = [
+    ...cancellationTraps(view, cancellations),
+    ...outcomeTraps(view),
+    ...commandTraps(checks),
+    ...finishedTraps(view),
+  ];
+  return {
+    probes: numbered<Omit<Probe, "id">>([...words, ...others]),
+    traps: numbered<Omit<Trap, "id">>(traps),
+    source: sourceLiterals(entries),
+  };
+}
+
+function numbered<T extends { readonly kind: string }>(items: readonly T[]): (T & { readonly id: string })[] {
+  const counts = new Map<string, number>();
+  return items.map((item) => {
+    const count = (counts.get(item.kind) ?? 0) + 1;
+    counts.set(item.kind, count);
+    return { ...item, id: `${item.kind}-${count}` };
+  });
+}

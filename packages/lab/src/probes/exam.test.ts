@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { answersProbe, deriveExam, gradeText, PROBE_KINDS } from "./exam.ts";
+import { inventedSession } from "./invented-session.case.ts";
+import {
+  HOLLOW,
+  HONEST,
+  HONEST_SECTIONS,
+  HOSTILE,
+  LOREM,
+  PARAPHRASE,
+  POOR,
+  summaryOf,
+} from "./invented-summaries.case.ts";
+
+const exam = deriveExam(inventedSession());
+const scoreOf = (summary: string): number => gradeText(exam, summary).score;
+
+/** Nonsense may hold a fact by chance, but hardly more. */
+const CHANCE = 0.05;
+/** A paraphrase loses little against the words of the session. */
+const PARAPHRASE_LOSS = 0.1;
+
+describe("grading summaries of an invented session", () => {
+  it("asks for every kind of fact that the session has", () => {
+    expect(new Set(exam.probes.map(({ kind }) => kind))).toEqual(new Set(PROBE_KINDS));
+  });
+
+  it("holds every probe in an honest summary and finds no false statement in it", () => {
+    const grade = gradeText(exam, HONEST);
+    expect(grade.missing).toEqual([]);
+    expect(grade.falseStatements).toEqual([]);
+    expect(grade.score).toBe(1);
+  });
+
+  it("ranks an honest summary above a poor one, an empty one and a hostile one", () => {
+    const scores = [HONEST, POOR, "", HOSTILE].map(scoreOf);
+    expect(scores).toEqual([...scores].sort((a, b) => b - a));
+    expect(new Set(scores).size).toBe(scores.length);
+    expect(scoreOf("")).toBe(0);
+    expect(scoreOf(HOSTILE)).toBeLessThan(0);
+  });
+
+  it("gives an honest paraphrase in another layout nearly the score of the honest summary", () => {
+    expect(gradeText(exam, PARAPHRASE).falseStatements).toEqual([]);
+    expect(scoreOf(PARAPHRASE)).toBeGreaterThanOrEqual(scoreOf(HONEST) - PARAPHRASE_LOSS);
+  });
+
+  it.each([
+    ["without meaning", LOREM],
+    ["with hollow phrases", HOLLOW],
+  ])("gives a text %s no points", (_, text) => {
+    expect(Math.abs(scoreOf(text))).toBeLessThanOrEqual(CHANCE);
+  });
+
+  it.each(HONEST_SECTIONS.map(([title]) => title))(
+    "lowers the score if the section %s is missing",
+    (title) => {
+      const rest = HONEST_SECTIONS.filter(([other]) => other !== title);
+      expect(scoreOf(summaryOf(rest))).toBeLessThan(scoreOf(HONEST));
+    },
+  );
+
+  it("names each false statement of a hostile summary", () => {
+    const { falseStatements } = gradeText(exam, HOSTILE);
+    expect(new Set(falseStatements.map(({ kind }) => kind))).toEqual(
+      new Set([
+        "cancelled-as-active",
+        "failed-as-passed",
+        "done-as-pending",
+        "invented-path",
+        "invented-figure",
+      ]),
+    );
+  });
+
+  it("searches for false statements in the summary only", () => {
+    expect(gradeText(exam, { summary: "", rest: HOSTILE }).falseStatements).toEqual([]);
+  });
+
+  it("holds a probe if the kept messages repeat the source", () => {
+    const rest = inventedSession()
+      .map((entry) => JSON.stringify(entry))
+      .join("\n");
+    const { held } = gradeText(exam, { summary: "", rest });
+    expect(held).toEqual(expect.arrayContaining(["remaining-1", "number-1", "decision-1"]));
+  });
+
+  it("answers a probe from a raw passage that states it, and from no other passage", () => {
+    const port = exam.probes.find(({ answer }) => answer.needles.flat().includes("8443"));
+    expect(port?.question).toMatch(/^Which port /);
+    expect(port?.question).not.toContain("8443");
+    expect(port && answersProbe(port, "The staging server should listen on port 8443.")).toBe(true);
+    expect(port && answersProbe(port, "The staging server should listen on another port.")).toBe(false);
+  });
+});

@@ -1,0 +1,116 @@
+import { type PassageIndex, shareOf } from "./passage-index.ts";
+import type { Passage } from "./read-context.ts";
+import { isKnownFile, isKnownHash, isKnownNumber } from "./source-literals.ts";
+import type { Exam, FalseStatement, SourceLiterals, Trap } from "./types.ts";
+import { excerptOf } from "./words.ts";
+
+const SHOWN_CHARS = 300;
+
+/** Finds statements of a summary that the session proves false, and paths and figures that it invented. */
+export function findFalseStatements(exam: Exam, index: PassageIndex): FalseStatement[] {
+  const found = exam.traps.flatMap((trap) => firstOf(trap, index));
+  const seen = new Set<string>();
+  for (const passage of index.passages) {
+    for (const statement of inventionsIn(passage, exam.source)) {
+      // A literal that is repeated is one invention.
+      if (seen.has(statement.why)) continue;
+      seen.add(statement.why);
+      found.push(statement);
+    }
+  }
+  return found;
+}
+
+/** A summary that repeats a false statement makes it once. */
+function firstOf(trap: Trap, index: PassageIndex): FalseStatement[] {
+  const at = index.passages.findIndex((passage, place) => states(trap, passage, place, index));
+  const passage = index.passages[at];
+  if (passage === undefined) return [];
+  const why = `${REASONS[trap.kind]}: ${trap.evidence}`;
+  return [{ kind: trap.kind, passage: excerptOf(passage.text, SHOWN_CHARS), why, trapId: trap.id }];
+}
+
+const REASONS: Readonly<Record<Trap["kind"], string>> = {
+  "cancelled-as-active": "the user took it back",
+  "failed-as-passed": "it was last seen to fail",
+  "done-as-pending": "it was finished",
+};
+
+function states(trap: Trap, passage: Passage, place: number, index: PassageIndex): boolean {
+  if (passage.isCode) return false;
+  const stems = new Set(passage.stems);
+  if (!trap.groups.every((group) => shareOf(group, stems) >= group.share)) return false;
+  const form = ` ${passage.form} `;
+  const has = (literal: string): boolean => form.includes(` ${literal} `);
+  if (!trap.needles.every((forms) => forms.some(has)) || trap.unless.some(has)) return false;
+  if (!trap.stances.some((stance) => passage.stances.has(stance))) return false;
+  const around = index.lineStances(place);
+  return !trap.notStances.some((stance) => around.has(stance));
+}
+
+/** Words end at spaces, quotes and brackets. Dots, slashes and colons are parts of a path. */
+const PIECE = /[^\s`"'()<>[\],;|=]+/g;
+const LINE_NUMBER = /(?::\d+(?:[-:]\d+)?)$/;
+const EXTENSION =
+  /\.(?:ts|tsx|js|jsx|mjs|cjs|py|go|rs|md|mdx|json|jsonl|ya?ml|toml|css|scss|html|exs?|heex|sql|sh|txt|ipynb|lock|svg|png|xml|cs|java|rb|php|c|h|cpp)$/i;
+/** Patterns and placeholders name no file. */
+const PATTERN = /[{}*$%?…]|\.\.\.|:\/\/|\/\/|^[A-Z][a-z]+\.js$|x\.x/;
+const MIN_PATH_CHARS = 5;
+/** Summaries name their own transcript, which is no part of the session. */
+const OWN_FRAME = /\btranscript\b/i;
+
+function inventionsIn(passage: Passage, source: SourceLiterals): FalseStatement[] {
+  if (passage.isCode || OWN_FRAME.test(passage.text)) return [];
+  const shown = excerptOf(passage.text, SHOWN_CHARS);
+  const paths = pathsIn(passage.text)
+    .filter((path) => !isKnownFile(source, path))
+    .map(
+      (path) => ({ kind: "invented-path", passage: shown, why: `no file "${path}" in the session` }) as const,
+    );
+  const figures = figuresIn(passage.text)
+    .filter((figure) => !isKnownNumber(source, figure) && !isKnownHash(source, figure))
+    .map(
+      (figure) =>
+        ({ kind: "invented-figure", passage: shown, why: `no figure "${figure}" in the session` }) as const,
+    );
+  return [...paths, ...figures];
+}
+
+function pathsIn(text: string): string[] {
+  const paths: string[] = [];
+  for (const [piece] of text.matchAll(PIECE)) {
+    const path = piece
+      .replace(/^[*_~@]{1,3}/, "")
+      .replace(/[.:*_~]{1,4}$/, "")
+      .replace(LINE_NUMBER, "");
+    if (path.length >= MIN_PATH_CHARS && EXTENSION.test(path) && !PATTERN.test(path)) paths.push(path);
+  }
+  return paths;
+}
+
+/** Figures that a writer copies and does not compute. Counts of files or tests are computed. */
+const FIGURES: readonly RegExp[] = [
+  /\bv?(\d+\.\d+\.\d+)\b/g,
+  /(\d+(?:\.\d+)?)\s?%/g,
+  /\bports? (\d{2,5})\b/gi,
+  /(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})\b/g,
+  /(?:^|\s|\()#(\d{2,6})\b/g,
+  /\b((?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40})\b/g,
+  /\b(\d+(?:[.,]\d+)*)[ -]?(?:ms|milliseconds?|secs?|seconds?|minutes?|hours?|days?|kb|mb|gb|kib|mib|bytes|tokens|requests?|retries|attempts|px|rows|users)\b/gi,
+];
+/** Rounded figures are honest. */
+const ROUNDED =
+  /(?:~|≈|about|around|approx\w*|roughly|over|under|nearly|almost|more than|less than|[<>]=?)\s?$/i;
+const ROUNDED_REACH = 16;
+
+const EMPHASIS = /\*{1,3}|(?<!\w)_{1,3}|_{1,3}(?!\w)/g;
+
+function figuresIn(text: string): string[] {
+  const plain = text.replace(EMPHASIS, "");
+  return FIGURES.flatMap((form) =>
+    [...plain.matchAll(form)].flatMap((match) => {
+      const before = plain.slice(Math.max(0, match.index - ROUNDED_REACH), match.index);
+      return ROUNDED.test(before) ? [] : [(match[1] ?? "").toLowerCase()];
+    }),
+  );
+}

@@ -1,0 +1,95 @@
+import { type CallTurn, textField } from "./read-session.ts";
+import { type SessionView, spread, topicPhrase } from "./session-view.ts";
+import type { Probe } from "./types.ts";
+import { normalForm } from "./words.ts";
+
+type Draft = Omit<Probe, "id">;
+
+const MAX_FILES = 20;
+
+interface EditedFile {
+  readonly path: string;
+  readonly call: CallTurn;
+}
+
+const EDIT_TOOL = /edit|write|patch|replace|create/i;
+const PATH_FIELDS = ["file_path", "path", "notebook_path", "filePath"];
+const PATCH_FILE = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm;
+/** Files of the machine, not of the project. */
+const TEMPORARY = /^(?:\/tmp\/|\/var\/folders\/|\/private\/tmp\/)|[\\/]temp[\\/]/i;
+
+/** Returns the files that the agent changed, each with its last change. */
+function editedFiles(view: SessionView): EditedFile[] {
+  const files = new Map<string, EditedFile>();
+  for (const { call, result } of view.runs) {
+    if (result?.isError === true) continue;
+    for (const file of filesOf(call)) {
+      if (TEMPORARY.test(file.path)) continue;
+      files.delete(file.path);
+      files.set(file.path, file);
+    }
+  }
+  return [...files.values()];
+}
+
+function filesOf(call: CallTurn): EditedFile[] {
+  const { input } = call;
+  const patch = [input.input, input.patch, input.command, input.cmd].find(
+    (text): text is string => typeof text === "string" && text.includes("*** Begin Patch"),
+  );
+  if (patch !== undefined) {
+    return [...patch.matchAll(PATCH_FILE)].map((match) => ({
+      path: (match[1] ?? "").trim(),
+      call,
+    }));
+  }
+  if (!EDIT_TOOL.test(call.tool) || /todo/i.test(call.tool)) return [];
+  const path = PATH_FIELDS.map((name) => textField(input, name)).find((text) => text !== "");
+  return path === undefined ? [] : [{ path, call }];
+}
+
+const segmentsOf = (path: string): string[] =>
+  path.split(/[\\/]+/).filter((part) => part !== "" && part !== ".");
+
+/** Probes for the files that the agent changed. Any suffix of the path that is unique in the session counts. */
+export function fileProbes(view: SessionView): Draft[] {
+  const files = editedFiles(view);
+  const names = new Map<string, number>();
+  for (const { path } of files) {
+    const name = segmentsOf(path).at(-1) ?? "";
+    names.set(name, (names.get(name) ?? 0) + 1);
+  }
+  return spread(files, MAX_FILES).flatMap(({ path, call }) => {
+    const segments = segmentsOf(path);
+    const name = segments.at(-1);
+    if (name === undefined || normalForm(name) === "") return [];
+    const shortest = names.get(name) === 1 ? 1 : Math.min(2, segments.length);
+    const forms = [segments.slice(-shortest).join("/")];
+    const topic = topicPhrase(view, lastWords(view, call), [name]);
+    const folder = segments.at(-2) ?? ".";
+    return [
+      {
+        kind: "file",
+        question:
+          topic === ""
+            ? `Which file in the folder "${folder}" was changed?`
+            : `Which file was changed for "${topic}"?`,
+        text: path,
+        answer: { needles: [forms.map(normalForm)], groups: [] },
+        entryIds: [call.entryId],
+      } satisfies Draft,
+    ];
+  });
+}
+
+/** The text before an edit usually says what the edit is for. */
+const MAX_TURNS_BACK = 3;
+const MAX_TOPIC_CHARS = 600;
+
+function lastWords(view: SessionView, call: CallTurn): string {
+  for (let at = call.at - 1; at >= Math.max(0, call.at - MAX_TURNS_BACK); at--) {
+    const turn = view.turns[at];
+    if (turn?.type === "assistant") return turn.text.slice(0, MAX_TOPIC_CHARS);
+  }
+  return "";
+}

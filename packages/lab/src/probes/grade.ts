@@ -1,0 +1,84 @@
+import { findFalseStatements } from "./false-statements.ts";
+import { indexText, type PassageIndex, shareOf } from "./passage-index.ts";
+import type { Answer, Exam, Grade, GradedContext, Probe, Stance } from "./types.ts";
+
+/** A false statement costs as much as a true one earns. */
+const FALSE_STATEMENT_COST = 1;
+/**
+ * Raw text says nothing about what is pending or in force. It answers such a probe if it repeats the source,
+ * that is, if it has nearly all of its words.
+ */
+const RAW_SHARE = 0.8;
+
+/** Grades a context: which probes it holds, and which false statements its summary makes. */
+export function gradeText(exam: Exam, context: GradedContext): Grade {
+  const { summary, rest } = typeof context === "string" ? { summary: context, rest: "" } : context;
+  const read = indexText(summary);
+  const raw = indexText(rest);
+  const isHeld = (probe: Probe): boolean => holds(read, probe.answer) || holdsRaw(raw, probe.answer);
+  const held = exam.probes.filter(isHeld).map(({ id }) => id);
+  const known = new Set(held);
+  const falseStatements = findFalseStatements(exam, read);
+  const points = held.length - falseStatements.length * FALSE_STATEMENT_COST;
+  return {
+    held,
+    missing: exam.probes.filter(({ id }) => !known.has(id)).map(({ id }) => id),
+    falseStatements,
+    score: exam.probes.length === 0 ? 0 : points / exam.probes.length,
+  };
+}
+
+/** Returns true if raw text, such as a page of recall, answers a probe. */
+export function answersProbe(probe: Probe, rawText: string): boolean {
+  return holdsRaw(indexText(rawText), probe.answer);
+}
+
+/** Like {@link holds}, for text whose headings and marks make no claims. */
+function holdsRaw(index: PassageIndex, answer: Answer): boolean {
+  const { stances, notStances: _, ...rest } = answer;
+  if (stances === undefined) return holds(index, rest);
+  const groups = rest.groups.map((group) => ({ ...group, share: Math.max(group.share, RAW_SHARE) }));
+  if (groups.length === 0) return holds(index, { ...rest, stances });
+  return holds(index, { ...rest, groups });
+}
+
+function holds(index: PassageIndex, answer: Answer): boolean {
+  if (answer.verbatim !== undefined && index.withLiteral(answer.verbatim).length > 0) return true;
+  return answer.groups.length === 0 ? holdsNeedles(index, answer) : holdsWords(index, answer);
+}
+
+/** Each needle must stand on a line with a fitting stance. */
+function holdsNeedles(index: PassageIndex, answer: Answer): boolean {
+  if (answer.needles.length === 0) return false;
+  return answer.needles.every((forms) =>
+    forms.some((form) => index.withLiteral(form).some((at) => fits(index.lineStances(at), answer))),
+  );
+}
+
+function holdsWords(index: PassageIndex, answer: Answer): boolean {
+  const starts = index.withWords(answer.groups);
+  return starts.some((start) => {
+    const end = index.endOfUnit(start);
+    // A shorter unit is tried too: the stance of a later passage may not fit.
+    return [...new Set([start, Math.min(start + 1, end), end])].some((last) =>
+      unitHolds(index, answer, start, last),
+    );
+  });
+}
+
+function unitHolds(index: PassageIndex, answer: Answer, start: number, end: number): boolean {
+  const unit = index.passages.slice(start, end + 1);
+  const stems = new Set(unit.flatMap((passage) => passage.stems));
+  if (!answer.groups.every((group) => shareOf(group, stems) >= group.share)) return false;
+  if (answer.negated === true && !unit.some(({ isNegated }) => isNegated)) return false;
+  if (!answer.needles.every((forms) => forms.some((form) => isIn(index, form, start, end)))) return false;
+  return fits(new Set(unit.flatMap(({ stances }) => [...stances])), answer);
+}
+
+const isIn = (index: PassageIndex, form: string, start: number, end: number): boolean =>
+  index.withLiteral(form).some((at) => at >= start && at <= end);
+
+function fits(stances: ReadonlySet<Stance>, { stances: wanted, notStances }: Answer): boolean {
+  if (notStances?.some((stance) => stances.has(stance)) === true) return false;
+  return wanted === undefined || wanted.some((stance) => stances.has(stance));
+}

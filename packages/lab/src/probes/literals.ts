@@ -1,0 +1,225 @@
+import type { Turn } from "./read-session.ts";
+import { type SessionView, SHOWN_CHARS, spread, topicPhrase } from "./session-view.ts";
+import type { Probe } from "./types.ts";
+import { contentStems, excerptOf, normalForm, sentencesOf, tokensOf } from "./words.ts";
+
+type Draft = Omit<Probe, "id">;
+
+const MAX_NUMBERS = 15;
+const MAX_NAMES = 16;
+
+interface Mention {
+  readonly literal: string;
+  readonly sentence: string;
+  readonly turn: Turn;
+}
+
+interface Counted extends Mention {
+  /** Number of texts of the user and the agent that contain the literal. */
+  readonly texts: number;
+  readonly fromUser: boolean;
+}
+
+/** Collects literals from the prose of a session. The mention with the most context words is kept. */
+function collect(view: SessionView, literalsOf: (sentence: string) => readonly string[]): Counted[] {
+  const found = new Map<string, { best: Mention; words: number; entries: Set<number>; fromUser: boolean }>();
+  for (const turn of view.turns) {
+    if (turn.type !== "assistant" && turn.type !== "user") continue;
+    for (const sentence of proseOf(turn.text)) {
+      const form = ` ${normalForm(sentence)} `;
+      for (const literal of literalsOf(sentence)) {
+        // A part of a longer word is no literal of its own.
+        if (!form.includes(` ${normalForm(literal)} `)) continue;
+        const words = contentStems(tokensOf(sentence)).length;
+        const known = found.get(literal);
+        const entry = known ?? {
+          best: { literal, sentence, turn },
+          words,
+          entries: new Set(),
+          fromUser: false,
+        };
+        entry.entries.add(turn.at);
+        entry.fromUser ||= turn.type === "user";
+        if (words > entry.words) Object.assign(entry, { best: { literal, sentence, turn }, words });
+        found.set(literal, entry);
+      }
+    }
+  }
+  return [...found.values()].map(({ best, entries, fromUser }) => ({
+    ...best,
+    texts: entries.size,
+    fromUser,
+  }));
+}
+
+const MAX_SENTENCE_CHARS = 320;
+const MIN_CONTEXT_WORDS = 3;
+/** Pasted logs have many numbers that nobody will ask for. */
+const LOG_LINE = /^\s*(?:at |\$ |\||\d{4}-\d\d|\d\d:\d\d|[+\-@]{2,}|===)|\w:\d+:\d+|[{};]\s*$/;
+
+function proseOf(text: string): string[] {
+  const prose = text.split("```").filter((_, index) => index % 2 === 0);
+  return prose.flatMap(sentencesOf).filter((sentence) => {
+    if (sentence.length > MAX_SENTENCE_CHARS || LOG_LINE.test(sentence)) return false;
+    return contentStems(tokensOf(sentence)).length >= MIN_CONTEXT_WORDS;
+  });
+}
+
+/** Forms of numbers that a person asks for, each with the question for it. */
+interface NumberForm {
+  readonly form: RegExp;
+  readonly ask: (topic: string) => string;
+  /** True if one mention by the agent is enough. Counts and hashes change all the time. */
+  readonly isLasting: boolean;
+}
+
+const NUMBER_FORMS: readonly NumberForm[] = [
+  {
+    form: /\bport (\d{2,5})\b/gi,
+    ask: (topic) => `Which port belongs to "${topic}"?`,
+    isLasting: true,
+  },
+  {
+    form: /(\d+(?:\.\d+)?)\s?%/g,
+    ask: (topic) => `What percentage was stated for "${topic}"?`,
+    isLasting: true,
+  },
+  {
+    form: /\b(?:v|(?:node|go|python|java|ruby|rust|php|react|next\.js|postgres|version) v?)(\d+(?:\.\d+)*)\b/gi,
+    ask: (topic) => `Which version was stated for "${topic}"?`,
+    isLasting: true,
+  },
+  {
+    form: /\bv?(\d+\.\d+\.\d+)\b/g,
+    ask: (topic) => `Which version was stated for "${topic}"?`,
+    isLasting: true,
+  },
+  {
+    form: /\b(?:limit|threshold|timeout|maximum|minimum|max|min|default|at most|at least|up to|size|budget) (?:of |is |to |= ?|was )?(\d+(?:[.,]\d+)*)\b/gi,
+    ask: (topic) => `Which limit was stated for "${topic}"?`,
+    isLasting: true,
+  },
+  {
+    form: /[<>]=? ?(\d+(?:\.\d+)?)\b/g,
+    ask: (topic) => `Which threshold was stated for "${topic}"?`,
+    isLasting: true,
+  },
+  {
+    form: /(?:#|\bpull\/|\bissues?\/|\bPR )(\d{1,6})\b/g,
+    ask: (topic) => `Which issue or pull request is about "${topic}"?`,
+    isLasting: false,
+  },
+  {
+    form: /(?<![\w-])((?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40})(?![\w-])/g,
+    ask: (topic) => `Which commit or id belongs to "${topic}"?`,
+    isLasting: false,
+  },
+  {
+    form: /\b(\d+(?:[.,]\d+)*)[ -]?(?:ms|milliseconds?|s|secs?|seconds?|min|minutes?|hours?|days?|kb|mb|gb|bytes?|chars?|characters?|lines?|tokens?|px|items?|rows?|users?|requests?|retries|attempts?|times|tests?|files?|entries|errors?|warnings?|steps?|phases?)\b/gi,
+    ask: (topic) => `Which quantity was stated for "${topic}"?`,
+    isLasting: false,
+  },
+];
+/** Single digits count list items, so only a longer number or one with a point identifies a fact. */
+const MIN_NUMBER_CHARS = 2;
+const MIN_NUMBER_TEXTS = 2;
+
+function numbersIn(sentence: string): string[] {
+  const found = NUMBER_FORMS.flatMap(({ form }) =>
+    [...sentence.matchAll(form)].map((match) => match[1] ?? ""),
+  );
+  return [...new Set(found.filter((number) => number.length >= MIN_NUMBER_CHARS).map(normalForm))];
+}
+
+function formOf(number: string, sentence: string): NumberForm | undefined {
+  return NUMBER_FORMS.find(({ form }) =>
+    [...sentence.matchAll(form)].some((match) => normalForm(match[1] ?? "") === number),
+  );
+}
+
+/** A number means nothing alone, so the passage must share context words. Any one rare word is enough. */
+const NUMBER_CONTEXT_SHARE = 0.15;
+
+export function numberProbes(view: SessionView): Draft[] {
+  const mentions = collect(view, numbersIn).filter(
+    ({ literal, sentence, texts, fromUser }) =>
+      fromUser || texts >= MIN_NUMBER_TEXTS || formOf(literal, sentence)?.isLasting === true,
+  );
+  const chosen = mentions.sort(byImportance).slice(0, MAX_NUMBERS);
+  return chosen.sort(byPlace).map(({ literal, sentence, turn }) => {
+    const topic = topicPhrase(view, sentence, [literal]);
+    const context = contentStems(tokensOf(sentence)).filter((stem) => !literal.split(" ").includes(stem));
+    const words = context.map((stem): [string, number] => [stem, view.weightOf(stem)]);
+    return {
+      kind: "number",
+      question: formOf(literal, sentence)?.ask(topic) ?? `Which number was stated for "${topic}"?`,
+      text: excerptOf(sentence, SHOWN_CHARS),
+      answer: { needles: [[literal]], groups: [{ words, share: NUMBER_CONTEXT_SHARE }] },
+      entryIds: [turn.entryId],
+    };
+  });
+}
+
+const byImportance = (a: Counted, b: Counted): number =>
+  Number(b.fromUser) - Number(a.fromUser) || b.texts - a.texts || a.turn.at - b.turn.at;
+
+const byPlace = (a: Mention, b: Mention): number => a.turn.at - b.turn.at;
+
+/** Code names, and product names inside a sentence. A capital at the start of a sentence proves nothing. */
+const CODE_NAME = /`([A-Za-z_][\w.]{2,60})(?:\(\))?`/g;
+const CAMEL_OR_SNAKE =
+  /(?<![\w./\\-])([a-z]+(?:[A-Z][a-z0-9]+){1,8}|(?:[A-Z][a-z0-9]+){2,8}|[a-z]+(?:_[a-z0-9]+){1,8}|[A-Z]{2,20}(?:_[A-Z0-9]+){1,8})(?![\w/\\-]|\.\w)/g;
+const PRODUCT_NAME = /[a-z,] ((?:[A-Z][a-zA-Z]{2,20})(?: [A-Z][a-zA-Z]{2,20}){0,2})(?![\w/\\-]|\.\w)/g;
+const FILE_NAME =
+  /\.(?:ts|tsx|js|jsx|mjs|cjs|py|go|rs|md|mdx|json|jsonl|yml|yaml|toml|css|html|ex|exs|sql|sh|txt|ipynb|lock|svg|png|xml|cs|java|rb|php|c|h|cpp)$/i;
+/** A name in one text only is a detail. */
+const MIN_NAME_TEXTS = 2;
+/** Names of the agent, its tools and dates say nothing about the work. */
+const NOT_NAMES = new Set(
+  "bash read edit write grep glob task monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october november december english claude user true false null undefined".split(
+    " ",
+  ),
+);
+/** Plain words of one case, and short abbreviations such as "SHA", are no names. */
+const PLAIN = /^(?:[a-z]+|[A-Z]{1,5}s?)$/;
+
+function namesIn(sentence: string): string[] {
+  const found = [CODE_NAME, CAMEL_OR_SNAKE, PRODUCT_NAME].flatMap((form) =>
+    [...sentence.matchAll(form)].map((match) => match[1] ?? ""),
+  );
+  return [...new Set(found)].filter(
+    (name) => !NOT_NAMES.has(name.toLowerCase()) && !FILE_NAME.test(name) && !PLAIN.test(name),
+  );
+}
+
+/** A capitalized word that the session also writes in lower case is a plain word in a title. */
+function isPlainTitle(view: SessionView, name: string): boolean {
+  if (!/^[A-Z][a-z]+(?: [A-Z][a-z]+)*$/.test(name)) return false;
+  return name
+    .toLowerCase()
+    .split(" ")
+    .every((word) => view.lowerCaseWords.has(word));
+}
+
+export function nameProbes(view: SessionView): Draft[] {
+  const mentions = collect(view, namesIn).filter(
+    ({ literal, texts, fromUser }) => (texts >= MIN_NAME_TEXTS || fromUser) && !isPlainTitle(view, literal),
+  );
+  const ranked = mentions.sort((a, b) => b.texts - a.texts || byPlace(a, b));
+  const unique = [...new Map(ranked.map((mention) => [normalForm(mention.literal), mention])).values()];
+  // Half of the names are the most frequent ones. The rest is spread over the session.
+  const frequent = unique.slice(0, MAX_NAMES / 2);
+  const others = spread(unique.slice(MAX_NAMES / 2).sort(byPlace), MAX_NAMES / 2);
+  return [...frequent, ...others].sort(byPlace).map(({ literal, sentence, turn }) => ({
+    kind: "name",
+    question: `${nameQuestion(literal)} "${topicPhrase(view, sentence, [literal])}"?`,
+    text: excerptOf(sentence, SHOWN_CHARS),
+    answer: { needles: [[normalForm(literal)]], groups: [] },
+    entryIds: [turn.entryId],
+  }));
+}
+
+const nameQuestion = (name: string): string =>
+  /^[A-Z][a-z]+(?: [A-Z]|$)/.test(name)
+    ? "Which name or technology was mentioned for"
+    : "Which identifier in the code belongs to";

@@ -1,0 +1,230 @@
+import { type CallTurn, commandOf, type ToolRun } from "./read-session.ts";
+import { type SessionView, SHOWN_CHARS } from "./session-view.ts";
+import type { Probe, Stance, Trap } from "./types.ts";
+import { excerptOf, normalForm } from "./words.ts";
+
+type Draft = Omit<Probe, "id">;
+type TrapDraft = Omit<Trap, "id">;
+
+type CheckClass = "tests" | "build" | "lint" | "types";
+type Verdict = "passed" | "failed";
+
+/** The last known state of a command that checks the work. */
+export interface Check {
+  readonly class: CheckClass;
+  /** The command without directories, pipes and redirections. */
+  readonly command: string;
+  readonly verdict: Verdict;
+  readonly entryId: string;
+  /** Line of the output that shows the verdict. */
+  readonly evidence: string;
+  /** True if an earlier run of the command failed. */
+  readonly hasFailed: boolean;
+  readonly at: number;
+}
+
+/** Programs and scripts of each class. Lint and types come first, because "npm run test:lint" is a lint. */
+const CLASSES: readonly (readonly [CheckClass, RegExp])[] = [
+  ["lint", /\b(?:lint|eslint|golangci-lint|ruff|clippy|biome|credo|rubocop|flake8|shellcheck)\b/],
+  ["types", /\b(?:tsc|typecheck|type-check|mypy|pyright|dialyzer|go vet)\b/],
+  ["tests", /\b(?:test|tests|vitest|jest|mocha|pytest|rspec|phpunit|ctest|playwright)\b/],
+  ["build", /\b(?:build|compile)\b/],
+];
+/** Programs that run checks. Another program only mentions them, as in "grep test" or "git commit". */
+const RUNNERS =
+  /^(?:npm|npx|pnpm|yarn|bun|bunx|deno|node|go|cargo|mise|make|mix|pytest|python3?|uv|poetry|tox|dotnet|gradle|\.\/gradlew|mvn|\.\/mvnw|rspec|bundle|rake|phpunit|composer|ctest|cmake|tsc|eslint|biome|vitest|jest|mocha|ruff|mypy|golangci-lint|just|task|swift|sbt|playwright)\b/;
+const INSTALLS = /\b(?:install|add|ci|init|create|fetch)\b/;
+
+/** Longer commands contain scripts, and no person names them. */
+const MAX_COMMAND_CHARS = 200;
+const REDIRECTION = /\d?>+&?\s?\S*/g;
+
+/** Returns the part of a shell line that checks something, without the rest of the line. */
+export function checkedCommand(line: string): { class: CheckClass; command: string } | undefined {
+  // The last check of a line decides the output's end, and its end shows the verdict.
+  for (const part of line.split(/&&|\|\||;|\n/).reverse()) {
+    const command = (part.slice(0, MAX_COMMAND_CHARS).split("|")[0] ?? "").replace(REDIRECTION, "").trim();
+    if (!RUNNERS.test(command) || INSTALLS.test(command)) continue;
+    const found = CLASSES.find(([, names]) => names.test(command));
+    if (found !== undefined) return { class: found[0], command: command.split(/\s+/).join(" ") };
+  }
+  return undefined;
+}
+
+/** Summary lines of the common runners. A count before the word must not be zero. */
+const FAILED_LINE =
+  /^\s*(?:FAIL\b|--- FAIL|FAILED\b|✗|✘|×|❌|Build failed|BUILD FAILED|Failed to compile)|\b[1-9]\d* (?:failed|failures?|failing|fail|errors?|problems)\b|\berror(?:\[\w+\]| TS\d+|:)|^\s*Error\b|exited with code [1-9]|^Exit code [1-9]|npm ERR!|panic:|command not found|Traceback|# fail [1-9]/;
+const PASSED_LINE =
+  /^\s*(?:PASS\b|ok\s+\S)|\b[1-9]\d* (?:passed|passing|pass|succeeded)\b|\b0 (?:failures|failed|fail|errors|issues|problems)\b|No fixes applied|Compiled successfully|Build succeeded|BUILD SUCCESS|# fail 0|All checks passed|test result: ok|Generated static files/;
+
+/** Only the end of a long output is read. The summary of a runner is there. */
+const READ_CHARS = 20_000;
+
+export function verdictOf(run: ToolRun): { verdict: Verdict; evidence: string } | undefined {
+  if (run.result === undefined) return undefined;
+  const lines = run.result.text.slice(-READ_CHARS).split("\n").reverse();
+  const failed = lines.find((line) => FAILED_LINE.test(line));
+  if (failed !== undefined) return { verdict: "failed", evidence: failed.trim() };
+  if (run.result.isError) return undefined;
+  const passed = lines.find((line) => PASSED_LINE.test(line));
+  return passed === undefined ? undefined : { verdict: "passed", evidence: passed.trim() };
+}
+
+/** Returns the last state of each command. A command whose last run shows no verdict is left out. */
+export function lastChecks(view: SessionView): Check[] {
+  const checks = new Map<string, Check>();
+  for (const run of view.runs) {
+    const checked = checkOf(run.call);
+    if (checked === undefined) continue;
+    const seen = verdictOf(run);
+    const hasFailed = checks.get(checked.command)?.hasFailed === true || seen?.verdict === "failed";
+    checks.delete(checked.command);
+    if (seen === undefined) continue;
+    const { entryId, at } = run.result ?? run.call;
+    checks.set(checked.command, { ...checked, ...seen, hasFailed, entryId, at });
+  }
+  return [...checks.values()];
+}
+
+function checkOf(call: CallTurn): ReturnType<typeof checkedCommand> {
+  const command = commandOf(call);
+  return command === undefined ? undefined : checkedCommand(command);
+}
+
+const MAX_OUTCOMES = 8;
+/** A passage may name the kind of check and not the command. */
+const CLASS_WORDS: Readonly<Record<CheckClass, readonly string[]>> = {
+  tests: ["test", "tests", "suite", "specs"],
+  build: ["build", "builds", "compile", "compiles", "compilation"],
+  lint: ["lint", "linter", "linting", "clippy", "formatting"],
+  types: ["typecheck", "types", "type check", "tsc", "dialyzer", "mypy", "vet", "type errors", "typescript"],
+};
+/** A failed check may have been fixed later without another run, but it must not be stated as passed. */
+const PASSED: readonly Stance[] = ["passed"];
+const FAILED: readonly Stance[] = ["failed", "pending"];
+
+/** Names of single tests and test files in a command, such as the argument of `-run`. */
+const TARGET = /(?:-run|-t|-k|--grep|--filter)[ =]["']?([\w/-]{4,})|(\S*(?:test|spec)\S*\.\w{1,4})(?::\d+)?/;
+
+function targetOf(command: string): string | undefined {
+  const match = TARGET.exec(command);
+  const target = match?.[1] ?? match?.[2];
+  return target?.split("/").at(-1);
+}
+
+export function outcomeProbes(checks: readonly Check[]): Draft[] {
+  return memorableChecks(checks).map((check) => {
+    const target = targetOf(check.command);
+    const names = CLASS_WORDS[check.class].map(normalForm);
+    return {
+      kind: "outcome",
+      question: `Did the last run of "${check.command}" pass or fail?`,
+      text: excerptOf(`${check.command}: ${check.evidence}`, SHOWN_CHARS),
+      answer: {
+        needles: [
+          [normalForm(check.command), ...(target === undefined ? [] : [normalForm(target)]), ...names],
+        ],
+        groups: [],
+        stances: check.verdict === "passed" ? PASSED : FAILED,
+      },
+      entryIds: [check.entryId],
+    };
+  });
+}
+
+/** The newest whole run of each class, and single tests that failed at least once. */
+function memorableChecks(checks: readonly Check[]): Check[] {
+  const whole = checks.filter(({ command }) => targetOf(command) === undefined);
+  const newest = new Map(whole.map((check) => [check.class, check]));
+  const others = checks.filter((check) => check.hasFailed && newest.get(check.class) !== check);
+  return [...newest.values(), ...others.slice(-MAX_OUTCOMES)]
+    .sort((a, b) => a.at - b.at)
+    .slice(-MAX_OUTCOMES);
+}
+
+const TEST_RESULT =
+  /^\s*(?:--- (FAIL|PASS): ([\w/]+)|(FAILED|PASSED) (\S{1,200}::\S{1,200})|(\S{1,200}::\S{1,200}) (FAILED|PASSED))/;
+/** Negations and plans make a passage about a failed test true. */
+const NOT_CLAIMED_PASSED: readonly Stance[] = [
+  "failed",
+  "pending",
+  "next",
+  "current",
+  "cancelled",
+  "quote",
+  "history",
+];
+
+/**
+ * Traps for tests that were last seen to fail. A later run of the same class that passes as a whole settles
+ * all of them.
+ */
+export function outcomeTraps(view: SessionView): TrapDraft[] {
+  const failing = new Map<string, { evidence: string; entryId: string }>();
+  const testCalls = new Map(
+    view.runs.flatMap((run) => (checkOf(run.call)?.class === "tests" ? [[run.call.id, run] as const] : [])),
+  );
+  for (const turn of view.turns) {
+    if (turn.type !== "result" && turn.type !== "user") continue;
+    if (turn.type === "result") {
+      const run = testCalls.get(turn.id);
+      if (run !== undefined && verdictOf(run)?.verdict === "passed") failing.clear();
+    }
+    for (const line of turn.text.split("\n")) {
+      const match = TEST_RESULT.exec(line);
+      if (match === null) continue;
+      const [, goState, goName, headState, headName, tailName, tailState] = match;
+      const name = goName ?? headName ?? tailName ?? "";
+      const state = goState ?? headState ?? tailState ?? "";
+      if (state.startsWith("PASS")) failing.delete(name);
+      else failing.set(name, { evidence: line.trim(), entryId: turn.entryId });
+    }
+  }
+  return [...failing].map(([name, { evidence, entryId }]) => ({
+    kind: "failed-as-passed",
+    evidence: excerptOf(evidence, SHOWN_CHARS),
+    needles: [[normalForm(name.split("::").at(-1) ?? name)]],
+    groups: [],
+    stances: ["passed", "fixed"],
+    notStances: NOT_CLAIMED_PASSED,
+    unless: [],
+    entryIds: [entryId],
+  }));
+}
+
+/** Phrases for a whole class. "Tests" alone may mean some of them. */
+const WHOLE_CLASS_WORDS: Readonly<Record<CheckClass, readonly string[]>> = {
+  tests: ["all tests", "whole suite", "full suite", "test suite", "entire suite"],
+  build: ["the build", "build passes", "build succeeds"],
+  lint: ["lint passes", "lint is clean", "lint clean"],
+  types: ["type check passes", "typecheck passes", "typecheck clean"],
+};
+
+/**
+ * Traps for commands that failed last. A check of the same class that passes later may include a single test,
+ * and any check that passes contradicts a phrase such as "all tests pass".
+ */
+export function commandTraps(checks: readonly Check[]): TrapDraft[] {
+  return checks
+    .filter((check) => check.verdict === "failed")
+    .filter((check) => !checks.some((other) => contradicts(other, check)))
+    .map((check) => {
+      const target = targetOf(check.command);
+      const names = target === undefined ? WHOLE_CLASS_WORDS[check.class] : [target];
+      return {
+        kind: "failed-as-passed",
+        evidence: excerptOf(`${check.command}: ${check.evidence}`, SHOWN_CHARS),
+        needles: [[check.command, ...names].map(normalForm)],
+        groups: [],
+        stances: ["passed"],
+        notStances: NOT_CLAIMED_PASSED,
+        unless: [],
+        entryIds: [check.entryId],
+      };
+    });
+}
+
+const contradicts = (other: Check, check: Check): boolean =>
+  other.class === check.class &&
+  other.verdict === "passed" &&
+  (other.at > check.at || targetOf(check.command) === undefined);

@@ -1,0 +1,116 @@
+import { type Passage, readContext } from "./read-context.ts";
+import type { Stance, WordGroup } from "./types.ts";
+
+/** A context that is read once and asked many times. */
+export interface PassageIndex {
+  readonly passages: readonly Passage[];
+  /** The passages with at least one of the words, in order. */
+  withWords(groups: readonly WordGroup[]): readonly number[];
+  /** The passages in which a literal begins, in order. */
+  withLiteral(form: string): readonly number[];
+  /** The last passage that is read together with a passage. */
+  endOfUnit(index: number): number;
+  /** Stances of all passages on the line of a passage. */
+  lineStances(index: number): ReadonlySet<Stance>;
+}
+
+/**
+ * A fact may be spread over neighboring sentences, up to this many content words. Larger units would hold
+ * probes by chance.
+ */
+const MAX_UNIT_STEMS = 45;
+
+export function indexText(text: string): PassageIndex {
+  const passages = readContext(text);
+  const postings = new Map<string, number[]>();
+  const starts: number[] = [];
+  let [flat, length] = [[] as string[], 0];
+  for (const [index, { form, stems }] of passages.entries()) {
+    starts.push(length);
+    flat.push(form);
+    length += form.length + 1;
+    for (const stem of stems) {
+      const list = postings.get(stem);
+      if (list === undefined) postings.set(stem, [index]);
+      else list.push(index);
+    }
+  }
+  const whole = ` ${flat.join(" ")} `;
+  flat = [];
+  const literals = new Map<string, readonly number[]>();
+  return {
+    passages,
+    withWords: (groups) => {
+      const found = new Set<number>();
+      for (const { words } of groups)
+        for (const [stem] of words) for (const at of postings.get(stem) ?? []) found.add(at);
+      return [...found].sort((a, b) => a - b);
+    },
+    withLiteral: (form) => {
+      const known = literals.get(form) ?? placesOf(whole, form, starts);
+      literals.set(form, known);
+      return known;
+    },
+    endOfUnit: (index) => endOfUnit(passages, index),
+    lineStances: (index) => lineStances(passages, index),
+  };
+}
+
+function placesOf(whole: string, form: string, starts: readonly number[]): readonly number[] {
+  if (form === "") return [];
+  const found = new Set<number>();
+  const wanted = ` ${form} `;
+  for (let at = whole.indexOf(wanted); at !== -1; at = whole.indexOf(wanted, at + 1)) {
+    found.add(passageAt(starts, at));
+  }
+  return [...found];
+}
+
+/** Returns the index of the last start at or before the place. */
+function passageAt(starts: readonly number[], place: number): number {
+  let [low, high] = [0, starts.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((starts[middle] ?? 0) <= place) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function endOfUnit(passages: readonly Passage[], index: number): number {
+  const first = passages[index];
+  if (first === undefined) return index;
+  let [end, stems] = [index, first.stems.length];
+  for (;;) {
+    const next = passages[end + 1];
+    if (next === undefined || next.section !== first.section) return end;
+    stems += next.stems.length;
+    if (stems > MAX_UNIT_STEMS) return end;
+    end++;
+  }
+}
+
+function lineStances(passages: readonly Passage[], index: number): ReadonlySet<Stance> {
+  const here = passages[index];
+  const stances = new Set<Stance>();
+  const addFrom = (start: number, step: number): void => {
+    for (let at = start; ; at += step) {
+      const passage = passages[at];
+      if (passage === undefined || passage.line !== here?.line) return;
+      for (const stance of passage.stances) stances.add(stance);
+    }
+  };
+  addFrom(index, -1);
+  addFrom(index, 1);
+  return stances;
+}
+
+/** Returns the share of the weight of a group that the stems cover. */
+export function shareOf({ words }: WordGroup, stems: ReadonlySet<string>): number {
+  let [sum, found] = [0, 0];
+  for (const [stem, weight] of words) {
+    sum += weight;
+    if (stems.has(stem)) found += weight;
+  }
+  return sum === 0 ? 0 : found / sum;
+}

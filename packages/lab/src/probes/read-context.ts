@@ -1,0 +1,106 @@
+import { headingOf, labelStances, lineStances } from "./stances.ts";
+import type { Stance } from "./types.ts";
+import { contentStems, isNegation, normalForm, sentencesOf, tokensOf } from "./words.ts";
+
+/** One sentence or item of a context, with the role that its heading and its words give to it. */
+export interface Passage {
+  /** The text as written, without line breaks. */
+  readonly text: string;
+  /** Titles of the headings above, outermost first, in normal form. */
+  readonly headings: readonly string[];
+  readonly stances: ReadonlySet<Stance>;
+  /** Normal form of the text. */
+  readonly form: string;
+  readonly stems: readonly string[];
+  readonly isNegated: boolean;
+  /** True inside a fenced block of code. */
+  readonly isCode: boolean;
+  /** Number of the section. Passages of one section are read together. */
+  readonly section: number;
+  /** Number of the line. A line with several sentences has several passages. */
+  readonly line: number;
+}
+
+interface Section {
+  readonly headings: readonly { readonly title: string; readonly level: number }[];
+  readonly stances: readonly Stance[];
+}
+
+const NO_SECTION: Section = { headings: [], stances: [] };
+const FENCE = /^\s*(?:```|~~~)/;
+
+/**
+ * Reads a summary of any author. Indentation, empty lines and emphasis do not change the result.
+ *
+ * @param text Markdown or plain text.
+ */
+export function readContext(text: string): Passage[] {
+  const passages: Passage[] = [];
+  let [section, sectionNumber, isCode] = [NO_SECTION, 0, false];
+  for (const [line, raw] of text.replaceAll("\r", "").split("\n").entries()) {
+    if (FENCE.test(raw)) {
+      isCode = !isCode;
+      continue;
+    }
+    const heading = isCode ? undefined : headingOf(raw);
+    if (heading !== undefined) {
+      section = sectionUnder(section, heading);
+      sectionNumber++;
+      if (heading.level === 0 || heading.stances !== undefined) continue;
+    }
+    const label = isCode ? [] : labelStances(raw);
+    for (const sentence of sentencesOf(raw)) {
+      const passage = readPassage(sentence, { section, sectionNumber, isCode, line, label });
+      if (passage !== undefined) passages.push(passage);
+    }
+  }
+  return passages;
+}
+
+/** An unknown heading belongs to the section above it if it is deeper. */
+function sectionUnder(
+  section: Section,
+  { title, level, stances }: { title: string; level: number; stances: readonly Stance[] | undefined },
+): Section {
+  const above = level === 0 ? [] : section.headings.filter((heading) => heading.level < level);
+  const headings = [...above, { title, level }];
+  if (stances !== undefined) return { headings, stances };
+  const isDeeper = level > (section.headings.at(-1)?.level ?? 0) && section.headings.length > 0;
+  return { headings, stances: isDeeper || above.length > 0 ? section.stances : [] };
+}
+
+interface PassagePlace {
+  readonly section: Section;
+  readonly sectionNumber: number;
+  readonly isCode: boolean;
+  readonly line: number;
+  readonly label: readonly Stance[];
+}
+
+const SPACES = /\s+/g;
+
+function readPassage(raw: string, place: PassagePlace): Passage | undefined {
+  const text = raw.replace(SPACES, " ");
+  const tokens = tokensOf(text);
+  if (tokens.length === 0) return undefined;
+  const stances = lineStances(text, tokens);
+  for (const stance of place.label) stances.add(stance);
+  // The word of a line is nearer than its heading: a done item of a list of pending work is done.
+  const isSettled = stances.has("done") || stances.has("cancelled");
+  for (const stance of place.section.stances) {
+    if (!(isSettled && OPEN_STANCES.has(stance))) stances.add(stance);
+  }
+  return {
+    text,
+    headings: place.section.headings.map(({ title }) => title),
+    stances,
+    form: normalForm(text),
+    stems: contentStems(tokens),
+    isNegated: tokens.some(isNegation),
+    isCode: place.isCode,
+    section: place.sectionNumber,
+    line: place.line,
+  };
+}
+
+const OPEN_STANCES: ReadonlySet<Stance> = new Set<Stance>(["pending", "next"]);

@@ -1,0 +1,113 @@
+import type { AssistantTurn, UserTurn } from "./read-session.ts";
+import { type SessionView, SHOWN_CHARS, spread, topicPhrase, wordGroup } from "./session-view.ts";
+import type { Probe } from "./types.ts";
+import { contentStems, excerptOf, sentencesOf, tokensOf } from "./words.ts";
+
+type Draft = Omit<Probe, "id">;
+
+const MAX_DECISIONS = 14;
+const MAX_ERRORS = 14;
+/** Shorter sentences name no choice or no reason. Longer ones are lists and pastes. */
+const SENTENCE_CHARS = { min: 40, max: 420 } as const;
+/** A choice and its reason need this many content words each. */
+const MIN_PART_WORDS = 2;
+const MIN_SENTENCE_WORDS = 5;
+/** An honest paraphrase keeps half of the words of a choice, and a third of the words of its reason. */
+const CHOICE_SHARE = 0.45;
+const REASON_SHARE = 0.34;
+const CAUSE_SHARE = 0.45;
+
+/** Words between a choice and its reason. */
+const REASON_MARK =
+  /\b(?:because|so that|since|due to|to avoid|otherwise|the reason (?:is|was)(?: that)?|given that|in order to|which (?:means|avoids|keeps))\b/i;
+/** Words between a reason and the choice that follows from it. */
+const RESULT_MARK = /, so (?=\w)/i;
+const CHOICE =
+  /\b(?:decid\w*|cho(?:se|ose|sen)|going with|went with|go with|opt(?:ed|ing)? for|switch\w*|us(?:e|es|ed|ing)|keep(?:s|ing)?|kept|prefer\w*|pick(?:ed|ing)?|replac\w*|remov\w*|mov(?:e|ed|ing)|extract\w*|simplif\w*|renam\w*|split\w*|merg\w*|drop(?:ped|ping)?|stor(?:e|ed|ing)|defer\w*|skip(?:ped|ping)?|avoid\w*|limit\w*|pin(?:ned|ning)?)\b/i;
+/** Sentences that consider something decide nothing. */
+const TENTATIVE =
+  /^\||^now\b|\b(?:if|could|would|might|maybe|perhaps|should (?:i|we)|let me|wait|hmm|option|either|whether|probably|seems|i think|consider)\b|\?\s*$/i;
+
+const CAUSE =
+  /\b(?:root cause|the (?:real |actual |main |underlying )?(?:problem|issue|bug|cause|error|failure) (?:is|was|were|came|comes)|caused by|(?:fail(?:s|ed|ing)?|broke|breaks|crash(?:es|ed)?) because|the fix (?:is|was)|fixed (?:by|it by|this by)|turn(?:s|ed) out|the culprit)\b/i;
+
+interface Sentence {
+  readonly text: string;
+  readonly turn: AssistantTurn | UserTurn;
+}
+
+function reasonSentences(view: SessionView, isWanted: (text: string) => boolean): Sentence[] {
+  const seen = new Set<string>();
+  const found: Sentence[] = [];
+  for (const turn of view.turns) {
+    if (turn.type !== "assistant") continue;
+    for (const raw of sentencesOf(turn.text)) {
+      const text = withoutMarkup(raw);
+      if (text.length < SENTENCE_CHARS.min || text.length > SENTENCE_CHARS.max) continue;
+      if (seen.has(text) || !isWanted(text)) continue;
+      if (contentStems(tokensOf(text)).length < MIN_SENTENCE_WORDS) continue;
+      seen.add(text);
+      found.push({ text, turn });
+    }
+  }
+  return found;
+}
+
+const LIST_MARK = /^\s*(?:[-*+•>]|\d{1,3}[.)]|#{1,6})\s+/;
+
+const withoutMarkup = (text: string): string => text.replace(LIST_MARK, "").replaceAll("**", "").trim();
+
+/** Probes for choices that the agent explained. Both the choice and its reason must be stated together. */
+export function decisionProbes(view: SessionView): Draft[] {
+  const sentences = reasonSentences(view, (text) => decisionParts(text) !== undefined && !CAUSE.test(text));
+  return spread(sentences, MAX_DECISIONS).flatMap(({ text, turn }) => {
+    const parts = decisionParts(text);
+    if (parts === undefined) return [];
+    return [
+      {
+        kind: "decision",
+        question: `What was decided about "${topicPhrase(view, parts.choice)}", and why?`,
+        text: excerptOf(text, SHOWN_CHARS),
+        answer: {
+          needles: [],
+          groups: [wordGroup(view, parts.choice, CHOICE_SHARE), wordGroup(view, parts.reason, REASON_SHARE)],
+        },
+        entryIds: [turn.entryId],
+      } satisfies Draft,
+    ];
+  });
+}
+
+interface DecisionParts {
+  readonly choice: string;
+  readonly reason: string;
+}
+
+function decisionParts(text: string): DecisionParts | undefined {
+  if (TENTATIVE.test(text)) return undefined;
+  return splitAt(text, REASON_MARK, false) ?? splitAt(text, RESULT_MARK, true);
+}
+
+function splitAt(text: string, pattern: RegExp, isReasonFirst: boolean): DecisionParts | undefined {
+  const mark = pattern.exec(text);
+  if (mark === null) return undefined;
+  const [before, after] = [text.slice(0, mark.index), text.slice(mark.index + mark[0].length)];
+  const [choice, reason] = isReasonFirst ? [after, before] : [before, after];
+  const isFull = [choice, reason].every((part) => contentStems(tokensOf(part)).length >= MIN_PART_WORDS);
+  return isFull && CHOICE.test(choice) ? { choice, reason } : undefined;
+}
+
+const NO_CAUSE =
+  /\b(?:let me|if|might|could|maybe|perhaps|not the (?:issue|problem|cause)|no longer)\b|\?\s*$|:\s*$/i;
+
+/** Probes for causes of errors and for their fixes. */
+export function errorProbes(view: SessionView): Draft[] {
+  const sentences = reasonSentences(view, (text) => CAUSE.test(text) && !NO_CAUSE.test(text));
+  return spread(sentences, MAX_ERRORS).map(({ text, turn }) => ({
+    kind: "error",
+    question: `What went wrong with "${topicPhrase(view, text)}", and what was its cause or fix?`,
+    text: excerptOf(text, SHOWN_CHARS),
+    answer: { needles: [], groups: [wordGroup(view, text, CAUSE_SHARE)] },
+    entryIds: [turn.entryId],
+  }));
+}

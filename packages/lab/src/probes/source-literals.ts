@@ -1,0 +1,97 @@
+import type { Entry } from "@longhaul/core/messages";
+import { isFields } from "./read-session.ts";
+import type { SourceLiterals } from "./types.ts";
+
+/** Fields without text: signatures and media. `toolUseResult` repeats a result for the user interface. */
+const SKIPPED_FIELDS = new Set([
+  "signature",
+  "data",
+  "toolUseResult",
+  "usage",
+  "uuid",
+  "parentUuid",
+  "requestId",
+  "timestamp",
+]);
+/** Messages nest a few levels. A hostile entry may nest without end. */
+const MAX_DEPTH = 12;
+/** Numbers with their points, and runs of letters and digits as in paths and names. */
+const LITERAL = /\d+(?:[.,]\d+)+|[\p{L}\p{N}_]+/gu;
+const PARTS = /\d+/g;
+const FILE_NAME = /[\w.+-]+/g;
+/** Longer pieces are data. */
+const MAX_FILE_NAME_CHARS = 200;
+
+/** Collects every number and word that occurs anywhere in a session, except in its own summaries. */
+export function sourceLiterals(entries: readonly Entry[]): SourceLiterals {
+  const numbers = new Set<string>();
+  const segments = new Set<string>();
+  const files = new Set<string>();
+  const add = (text: string): void => {
+    for (const [literal] of text.matchAll(LITERAL)) {
+      const form = literal.toLowerCase();
+      if (segments.has(form)) continue;
+      segments.add(form);
+      if (/\d/.test(form)) addNumber(numbers, form);
+    }
+    for (const [name] of text.matchAll(FILE_NAME)) {
+      if (name.length <= MAX_FILE_NAME_CHARS && name.includes(".")) files.add(bareName(name));
+    }
+  };
+  for (const entry of entries as readonly unknown[]) {
+    if (!isFields(entry) || entry.isCompactSummary === true) continue;
+    collectTexts(entry, add, 0);
+  }
+  return { numbers, segments, files };
+}
+
+function addNumber(numbers: Set<string>, form: string): void {
+  numbers.add(plainNumber(form));
+  for (const [part] of form.matchAll(PARTS)) numbers.add(part);
+}
+
+/** Names of files in lower case, without the full stop of a sentence. */
+const bareName = (name: string): string => name.toLowerCase().replace(/^\.{1,3}|\.{1,3}$/g, "");
+
+/** Returns true if the name of the file and every folder of its path occur in the session. */
+export function isKnownFile({ files, segments }: SourceLiterals, path: string): boolean {
+  const parts = path.toLowerCase().split(/[\\/]+/);
+  const name = parts.pop() ?? "";
+  if (!files.has(bareName(name.replace(/[^\w.+-]/g, "")))) return false;
+  return parts.every((part) => [...part.matchAll(LITERAL)].every(([word]) => segments.has(word)));
+}
+
+export function isKnownNumber({ numbers }: SourceLiterals, figure: string): boolean {
+  const plain = plainNumber(figure);
+  if (numbers.has(plain)) return true;
+  if (!/^\d+(?:\.\d+)?$/.test(plain)) return false;
+  const digits = plain.split(".")[1]?.length ?? 0;
+  // A rounded figure is honest.
+  for (const number of numbers) {
+    if (number.length > plain.length && Number(number).toFixed(digits) === plain) return true;
+  }
+  return false;
+}
+
+/** Hashes are often shortened. */
+export function isKnownHash({ segments }: SourceLiterals, word: string): boolean {
+  if (segments.has(word)) return true;
+  if (!/[a-f]/.test(word)) return false;
+  for (const segment of segments) if (segment.startsWith(word)) return true;
+  return false;
+}
+
+/** Removes the commas between digits, so that 1,309 and 1309 are one number. */
+export const plainNumber = (text: string): string => text.replaceAll(",", "");
+
+function collectTexts(value: unknown, add: (text: string) => void, depth: number): void {
+  if (typeof value === "string" || typeof value === "number") add(String(value));
+  if (depth > MAX_DEPTH) return;
+  if (Array.isArray(value)) {
+    for (const item of value) collectTexts(item, add, depth + 1);
+  } else if (isFields(value)) {
+    for (const [name, field] of Object.entries(value)) {
+      if (!SKIPPED_FIELDS.has(name)) collectTexts(field, add, depth + 1);
+    }
+  }
+}
