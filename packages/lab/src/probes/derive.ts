@@ -34,12 +34,12 @@ export function deriveExam(entries: readonly Entry[]): Exam {
     ...outcomeProbes(checks),
     ...remainingProbes(view),
     ...currentProbes(view),
-    ...numberProbes(view),
-    ...nameProbes(view),
+    ...numberProbes(view, sentences),
+    ...nameProbes(view, sentences),
     ...fileProbes(view),
-  ];
+  ].filter(hasTopic);
   const maxUserWords = Math.ceil((others.length * MAX_USER_WORDS_SHARE) / (1 - MAX_USER_WORDS_SHARE));
-  const words = spread(userWordProbes(view, sentences), maxUserWords);
+  const words = spread(userWordProbes(view, sentences).filter(hasTopic), maxUserWords);
   const traps = [
     ...cancellationTraps(view, cancellations),
     ...outcomeTraps(view),
@@ -52,6 +52,9 @@ export function deriveExam(entries: readonly Entry[]): Exam {
     source: sourceLiterals(entries),
   };
 }
+
+/** A sentence without a topic gives no question. */
+const hasTopic = ({ question }: Pick<Probe, "question">): boolean => !question.includes('""');
 
 function numbered<T extends { readonly kind: string }>(items: readonly T[]): (T & { readonly id: string })[] {
   const counts = new Map<string, number>();

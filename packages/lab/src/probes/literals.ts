@@ -1,6 +1,7 @@
 import type { Turn } from "./read-session.ts";
 import { type SessionView, SHOWN_CHARS, spread, topicPhrase } from "./session-view.ts";
 import type { Probe } from "./types.ts";
+import type { UserSentence } from "./user-words.ts";
 import { contentStems, excerptOf, normalForm, sentencesOf, tokensOf } from "./words.ts";
 
 type Draft = Omit<Probe, "id">;
@@ -21,11 +22,17 @@ interface Counted extends Mention {
 }
 
 /** Collects literals from the prose of a session. The mention with the most context words is kept. */
-function collect(view: SessionView, literalsOf: (sentence: string) => readonly string[]): Counted[] {
+function collect(
+  view: SessionView,
+  own: readonly UserSentence[],
+  literalsOf: (sentence: string) => readonly string[],
+): Counted[] {
+  const typed = new Map<Turn, string[]>();
+  for (const { turn, text } of own) typed.set(turn, [...(typed.get(turn) ?? []), text]);
   const found = new Map<string, { best: Mention; words: number; entries: Set<number>; fromUser: boolean }>();
   for (const turn of view.turns) {
-    if (turn.type !== "assistant" && turn.type !== "user") continue;
-    for (const sentence of proseOf(turn.text)) {
+    const sentences = turn.type === "assistant" ? proseOf(turn.text) : (typed.get(turn) ?? []);
+    for (const sentence of sentences) {
       const form = ` ${normalForm(sentence)} `;
       for (const literal of literalsOf(sentence)) {
         // A part of a longer word is no literal of its own.
@@ -85,7 +92,7 @@ const NUMBER_FORMS: readonly NumberForm[] = [
     isLasting: true,
   },
   {
-    form: /\b(?:v|(?:node|go|python|java|ruby|rust|php|react|next\.js|postgres|version) v?)(\d+(?:\.\d+)*)\b/gi,
+    form: /(?<![\w.])(?:v|(?:node|go|python|java|ruby|rust|php|react|next\.js|postgres|version) v?)(\d+(?:\.\d+)*)\b/gi,
     ask: (topic) => `Which version was stated for "${topic}"?`,
     isLasting: true,
   },
@@ -140,8 +147,8 @@ function formOf(number: string, sentence: string): NumberForm | undefined {
 /** A number means nothing alone, so the passage must share context words. Any one rare word is enough. */
 const NUMBER_CONTEXT_SHARE = 0.15;
 
-export function numberProbes(view: SessionView): Draft[] {
-  const mentions = collect(view, numbersIn).filter(
+export function numberProbes(view: SessionView, own: readonly UserSentence[]): Draft[] {
+  const mentions = collect(view, own, numbersIn).filter(
     ({ literal, sentence, texts, fromUser }) =>
       fromUser || texts >= MIN_NUMBER_TEXTS || formOf(literal, sentence)?.isLasting === true,
   );
@@ -201,8 +208,8 @@ function isPlainTitle(view: SessionView, name: string): boolean {
     .every((word) => view.lowerCaseWords.has(word));
 }
 
-export function nameProbes(view: SessionView): Draft[] {
-  const mentions = collect(view, namesIn).filter(
+export function nameProbes(view: SessionView, own: readonly UserSentence[]): Draft[] {
+  const mentions = collect(view, own, namesIn).filter(
     ({ literal, texts, fromUser }) => (texts >= MIN_NAME_TEXTS || fromUser) && !isPlainTitle(view, literal),
   );
   const ranked = mentions.sort((a, b) => b.texts - a.texts || byPlace(a, b));

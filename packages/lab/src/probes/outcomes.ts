@@ -37,58 +37,105 @@ const INSTALLS = /\b(?:install|add|ci|init|create|fetch)\b/;
 
 /** Longer commands contain scripts, and no person names them. */
 const MAX_COMMAND_CHARS = 200;
+/** A bar without spaces may be a pattern in quotes. */
+const PIPE = /\s\|&?\s/;
 const REDIRECTION = /\d?>+&?\s?\S*/g;
 
-/** Returns the part of a shell line that checks something, without the rest of the line. */
-export function checkedCommand(line: string): { class: CheckClass; command: string } | undefined {
-  // The last check of a line decides the output's end, and its end shows the verdict.
-  for (const part of line.split(/&&|\|\||;|\n/).reverse()) {
-    const command = (part.slice(0, MAX_COMMAND_CHARS).split("|")[0] ?? "").replace(REDIRECTION, "").trim();
-    if (!RUNNERS.test(command) || INSTALLS.test(command)) continue;
-    const found = CLASSES.find(([, names]) => names.test(command));
-    if (found !== undefined) return { class: found[0], command: command.split(/\s+/).join(" ") };
-  }
-  return undefined;
+interface CheckedCommand {
+  readonly class: CheckClass;
+  readonly command: string;
+  /** True if the exit code of the shell line is the exit code of this command. */
+  readonly ownsExitCode: boolean;
 }
 
-/** Summary lines of the common runners. A count before the word must not be zero. */
-const FAILED_LINE =
-  /^\s*(?:FAIL\b|--- FAIL|FAILED\b|✗|✘|×|❌|Build failed|BUILD FAILED|Failed to compile)|\b[1-9]\d* (?:failed|failures?|failing|fail|errors?|problems)\b|\berror(?:\[\w+\]| TS\d+|:)|^\s*Error\b|exited with code [1-9]|^Exit code [1-9]|npm ERR!|panic:|command not found|Traceback|# fail [1-9]/;
-const PASSED_LINE =
-  /^\s*(?:PASS\b|ok\s+\S)|\b[1-9]\d* (?:passed|passing|pass|succeeded)\b|\b0 (?:failures|failed|fail|errors|issues|problems)\b|No fixes applied|Compiled successfully|Build succeeded|BUILD SUCCESS|# fail 0|All checks passed|test result: ok|Generated static files/;
+/** Returns the parts of a shell line that check something. */
+export function checkedCommands(line: string): CheckedCommand[] {
+  const parts = line.split(/&&|\|\||;|\n/).filter((part) => !SETUP.test(part));
+  return parts.flatMap((part): CheckedCommand[] => {
+    const piped = part.slice(0, MAX_COMMAND_CHARS).split(PIPE);
+    const command = (piped[0] ?? "").replace(REDIRECTION, "").trim();
+    if (!RUNNERS.test(command) || INSTALLS.test(command)) return [];
+    const found = CLASSES.find(([, names]) => names.test(command));
+    if (found === undefined) return [];
+    const ownsExitCode = parts.length === 1 && piped.length === 1;
+    return [{ class: found[0], command: command.split(/\s+/).join(" "), ownsExitCode }];
+  });
+}
+
+/** Parts of a shell line that prepare the next part. */
+const SETUP = /^\s*(?:cd\s|export\s|source\s|$)/;
+
+/**
+ * Lines with which the common runners report failures and successes. Each class has its own lines, because one
+ * shell line may run several checks.
+ */
+const REPORTS: Readonly<Record<CheckClass, { readonly failed: RegExp; readonly passed: RegExp }>> = {
+  tests: {
+    failed:
+      /^\s*(?:FAIL\b|--- FAIL|FAILED\b|[✗✘×❌] )|\b[1-9]\d* (?:failed|failures?|failing|fail)\b|# fail [1-9]|^panic:|BUILD FAILED/,
+    passed:
+      /^\s*(?:PASS\b|ok\s+\S)|\b[1-9]\d* (?:passed|passing|pass)\b|\b0 (?:failures|failed|fail)\b|# fail 0|test result: ok|BUILD SUCCESS/,
+  },
+  build: {
+    failed:
+      /\berror(?:\[\w+\]| TS\d+|:)|^\s*(?:> )?(?:Build failed|BUILD FAILED|Failed to compile|Build error)|\b[1-9]\d* errors?\b/i,
+    passed: /Compiled successfully|Build succeeded|BUILD SUCCESS|Generated static files|\bbuilt in \d/i,
+  },
+  lint: {
+    failed: /\b[1-9]\d* (?:errors?|problems|issues|warnings)\b|^\s*error\b/i,
+    passed:
+      /\b0 (?:errors|problems|issues|warnings)\b|No fixes applied|All checks passed|found no issues|no offenses/i,
+  },
+  types: {
+    failed: /\berror TS\d+|\b[1-9]\d* errors?\b|: error:/,
+    passed: /\b0 errors\b|no issues found|passed successfully/i,
+  },
+};
+const EXIT_CODE = /^Exit code [1-9]|exited with code [1-9]/;
 
 /** Only the end of a long output is read. The summary of a runner is there. */
 const READ_CHARS = 20_000;
 
-export function verdictOf(run: ToolRun): { verdict: Verdict; evidence: string } | undefined {
-  if (run.result === undefined) return undefined;
-  const lines = run.result.text.slice(-READ_CHARS).split("\n").reverse();
-  const failed = lines.find((line) => FAILED_LINE.test(line));
-  if (failed !== undefined) return { verdict: "failed", evidence: failed.trim() };
-  if (run.result.isError) return undefined;
-  const passed = lines.find((line) => PASSED_LINE.test(line));
-  return passed === undefined ? undefined : { verdict: "passed", evidence: passed.trim() };
+interface SeenVerdict {
+  readonly verdict: Verdict;
+  readonly evidence: string;
+}
+
+function verdictOf({ result }: ToolRun, check: CheckedCommand): SeenVerdict | undefined {
+  if (result === undefined) return undefined;
+  const lines = result.text.slice(-READ_CHARS).split("\n").reverse();
+  const { failed, passed } = REPORTS[check.class];
+  const failure = lines.find(
+    (line) => (failed.test(line) && !passed.test(line)) || (check.ownsExitCode && EXIT_CODE.test(line)),
+  );
+  if (failure !== undefined) return { verdict: "failed", evidence: failure.trim() };
+  if (result.isError) return undefined;
+  const success = lines.find((line) => passed.test(line));
+  if (success !== undefined) return { verdict: "passed", evidence: success.trim() };
+  // Compilers and linters report nothing if they find nothing. A test runner may have run no test.
+  const isSilentSuccess = check.ownsExitCode && check.class !== "tests";
+  return isSilentSuccess ? { verdict: "passed", evidence: "no error" } : undefined;
 }
 
 /** Returns the last state of each command. A command whose last run shows no verdict is left out. */
 export function lastChecks(view: SessionView): Check[] {
   const checks = new Map<string, Check>();
   for (const run of view.runs) {
-    const checked = checkOf(run.call);
-    if (checked === undefined) continue;
-    const seen = verdictOf(run);
-    const hasFailed = checks.get(checked.command)?.hasFailed === true || seen?.verdict === "failed";
-    checks.delete(checked.command);
-    if (seen === undefined) continue;
-    const { entryId, at } = run.result ?? run.call;
-    checks.set(checked.command, { ...checked, ...seen, hasFailed, entryId, at });
+    for (const checked of checksOf(run.call)) {
+      const seen = verdictOf(run, checked);
+      const hasFailed = checks.get(checked.command)?.hasFailed === true || seen?.verdict === "failed";
+      checks.delete(checked.command);
+      if (seen === undefined) continue;
+      const { entryId, at } = run.result ?? run.call;
+      checks.set(checked.command, { ...checked, ...seen, hasFailed, entryId, at });
+    }
   }
   return [...checks.values()];
 }
 
-function checkOf(call: CallTurn): ReturnType<typeof checkedCommand> {
+function checksOf(call: CallTurn): CheckedCommand[] {
   const command = commandOf(call);
-  return command === undefined ? undefined : checkedCommand(command);
+  return command === undefined ? [] : checkedCommands(command);
 }
 
 const MAX_OUTCOMES = 8;
@@ -132,15 +179,22 @@ export function outcomeProbes(checks: readonly Check[]): Draft[] {
   });
 }
 
-/** The newest whole run of each class, and single tests that failed at least once. */
+/**
+ * The newest whole run of each class, and single tests that failed at least once. A failed run is left out if a
+ * later check of its class passed, because the later one may include it.
+ */
 function memorableChecks(checks: readonly Check[]): Check[] {
-  const whole = checks.filter(({ command }) => targetOf(command) === undefined);
+  const settled = checks.filter((check) => check.verdict === "passed" || !isPassedLater(checks, check));
+  const whole = settled.filter(({ command }) => targetOf(command) === undefined);
   const newest = new Map(whole.map((check) => [check.class, check]));
-  const others = checks.filter((check) => check.hasFailed && newest.get(check.class) !== check);
+  const others = settled.filter((check) => check.hasFailed && newest.get(check.class) !== check);
   return [...newest.values(), ...others.slice(-MAX_OUTCOMES)]
     .sort((a, b) => a.at - b.at)
     .slice(-MAX_OUTCOMES);
 }
+
+const isPassedLater = (checks: readonly Check[], { class: kind, at }: Check): boolean =>
+  checks.some((other) => other.class === kind && other.verdict === "passed" && other.at > at);
 
 const TEST_RESULT =
   /^\s*(?:--- (FAIL|PASS): ([\w/]+)|(FAILED|PASSED) (\S{1,200}::\S{1,200})|(\S{1,200}::\S{1,200}) (FAILED|PASSED))/;
@@ -161,15 +215,10 @@ const NOT_CLAIMED_PASSED: readonly Stance[] = [
  */
 export function outcomeTraps(view: SessionView): TrapDraft[] {
   const failing = new Map<string, { evidence: string; entryId: string }>();
-  const testCalls = new Map(
-    view.runs.flatMap((run) => (checkOf(run.call)?.class === "tests" ? [[run.call.id, run] as const] : [])),
-  );
+  const passing = new Set(view.runs.filter(hasPassedTests).map(({ call }) => call.id));
   for (const turn of view.turns) {
     if (turn.type !== "result" && turn.type !== "user") continue;
-    if (turn.type === "result") {
-      const run = testCalls.get(turn.id);
-      if (run !== undefined && verdictOf(run)?.verdict === "passed") failing.clear();
-    }
+    if (turn.type === "result" && passing.has(turn.id)) failing.clear();
     for (const line of turn.text.split("\n")) {
       const match = TEST_RESULT.exec(line);
       if (match === null) continue;
@@ -191,6 +240,9 @@ export function outcomeTraps(view: SessionView): TrapDraft[] {
     entryIds: [entryId],
   }));
 }
+
+const hasPassedTests = (run: ToolRun): boolean =>
+  checksOf(run.call).some((check) => check.class === "tests" && verdictOf(run, check)?.verdict === "passed");
 
 /** Phrases for a whole class. "Tests" alone may mean some of them. */
 const WHOLE_CLASS_WORDS: Readonly<Record<CheckClass, readonly string[]>> = {

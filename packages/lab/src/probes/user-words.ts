@@ -38,7 +38,7 @@ const MAX_REQUESTS = 3;
 
 /** Signs of logs and code. They are not words of a person. */
 const PASTED =
-  /^\s*(?:at |\$ |> |\+|\||"[\w-]+":|[{}[\]<]|\d{2}:\d{2}|---|===|import |const |func |def |error\b.*:\d|\d+ (?:failing|passing))|=>|[{};]\s*$|\w\.\w{1,4}:\d+|✓|✗|\(\d+(?:\.\d+)?m?s\)/;
+  /^\s*(?:at |\$ |> |\+|\||"[\w-]+":|[{}[\]<]|\d{2}:\d{2}|---|===|import |const |func |def |error\b.*:\d|\d+ (?:failing|passing))|=>|[{};]\s*$|\w\.\w{1,4}:\d+|[✓✔✗×]|\S\s{3,20}\S|read the full transcript at|\(\d+(?:\.\d+)?m?s\)/;
 
 /** A sentence of a person has a word of grammar, or at least this many plain words. */
 const MIN_PLAIN_WORDS = 5;
@@ -78,7 +78,24 @@ export function userSentences(view: SessionView): UserSentence[] {
 /** A message in which fewer lines are prose is a paste with an introduction. */
 const MIN_PROSE_LINES_SHARE = 0.5;
 
-function ownSentences(message: string): string[] {
+/** A line of this length may be wrapped. A shorter line ends on purpose. */
+const MIN_WRAPPED_CHARS = 50;
+
+/** Joins the lines of a text that an editor or a terminal wrapped. */
+function unwrapped(text: string): string {
+  const lines: string[] = [];
+  for (const line of text.split("\n")) {
+    const last = lines.at(-1);
+    const isWrapped =
+      last !== undefined && last.length >= MIN_WRAPPED_CHARS && /[^.!?:]\s*$/.test(last.slice(-2));
+    if (isWrapped && /^[\p{Ll}(]/u.test(line)) lines[lines.length - 1] = `${last} ${line}`;
+    else lines.push(line);
+  }
+  return lines.join("\n");
+}
+
+function ownSentences(raw: string): string[] {
+  const message = unwrapped(raw);
   const lines = message.split("\n").filter((line) => line.trim() !== "");
   const isPaste =
     lines.filter((line) => sentencesOf(line).some(isProse)).length < lines.length * MIN_PROSE_LINES_SHARE;
@@ -117,9 +134,9 @@ export function userWordProbes(view: SessionView, sentences: readonly UserSenten
 
 /** Words of standing rules. A one-time order ("don't commit yet") has a word of `ONE_TIME` too. */
 const RULE =
-  /\b(?:always|never|must(?: not)?|do not|don't|avoid|from now on|in the future|no longer use|prefer|make sure|only (?:use|when|if)|should (?:always|never|not|only)|is not allowed|without (?:any|using)|stick to|keep (?:it|them|the|in mind)|no more)\b/i;
+  /\b(?:always|never|must(?: not)?|do not|don't|avoid|from now on|in the future|no longer use|prefer|make sure|only (?:use|when|if)|should (?:always|never|not|only)|is not allowed|without (?:any|using)|stick to|keep in mind|no more)\b/i;
 const ONE_TIME =
-  /\b(?:yet|for now|this time|first|next|i don't|we don't|don't (?:think|know|see|like|want|we|you|remember|need)|why|have to (?:admit|say)|do not (?:know|think|see))\b/i;
+  /\b(?:yet|for now|to ensure|this time|first|next|i don't|we don't|don't (?:think|know|see|like|want|we|you|remember|need)|why|have to (?:admit|say)|do not (?:know|think|see))\b/i;
 
 const QUESTION = /\?\s*$|^\W*(?:can|could|would|will|should|is|are|do|does|did|why|what|how) /i;
 

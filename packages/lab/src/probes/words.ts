@@ -131,7 +131,7 @@ export const isNegation = (token: string): boolean => NEGATIONS.has(token) || to
 /** Sentences are cut at this length, so that one endless line does not become one sentence. */
 const MAX_SENTENCE_CHARS = 600;
 /** The bounds keep the search linear on a line of dots. */
-const SENTENCE_END = /[.!?]{1,3}["')\]]{0,3}(?=\s)|[。！？]/gu;
+const SENTENCE_END = /[.!?]{1,3}["')\]*]{0,3}(?=\s)|[。！？]/gu;
 
 /** Splits prose into sentences. A line break always ends a sentence. */
 export function sentencesOf(text: string): string[] {
