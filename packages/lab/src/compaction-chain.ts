@@ -96,15 +96,21 @@ export interface ChainOptions {
   readonly thresholds: Thresholds;
   readonly transcriptPath: string;
   readonly countText: CountText;
+  /**
+   * True to compact only where a compaction is due. Otherwise the policy also compacts when the conversation
+   * reaches the threshold.
+   */
+  readonly onlyWhereDue?: boolean | undefined;
   /** Called with the entries of each round before the policy receives them. */
   readonly onRound?: ((entries: readonly Entry[]) => void) | undefined;
 }
 
 /**
- * Runs the session under a policy, which compacts whenever a compaction is due or the threshold is reached.
+ * Runs the session under a policy, which compacts whenever a compaction is due or the threshold is reached
+ * (see `onlyWhereDue`).
  */
 export async function runChain(course: ChainPlan, options: ChainOptions): Promise<ChainOutcome> {
-  const { thresholds, countText } = options;
+  const { thresholds, countText, onlyWhereDue = false } = options;
   let entries: readonly Entry[] = [];
   let tokens = 0;
   const compactions: ChainedCompaction[] = [];
@@ -112,7 +118,7 @@ export async function runChain(course: ChainPlan, options: ChainOptions): Promis
     options.onRound?.(round.entries);
     entries = [...entries, ...round.entries];
     tokens += round.tokens;
-    if (!round.isDue && tokens < thresholds.autoCompact) continue;
+    if (!round.isDue && (onlyWhereDue || tokens < thresholds.autoCompact)) continue;
     const { entries: left, ...compaction } = await compactOnce(entries, options);
     if (left === entries) continue;
     entries = left;

@@ -2,52 +2,86 @@ import { computeThresholds, findModel } from "@longhaul/core/measure";
 import type { Entry } from "@longhaul/core/messages";
 import { describe, expect, it } from "vitest";
 import { createDemoSession } from "../../simulator/src/demo-session.ts";
-import { evaluateStream, toStream } from "./evaluate.ts";
-import type { Evaluation, PolicyEvaluation } from "./evaluation.ts";
-import { totalOf } from "./evaluation.ts";
+import { contextTextOf } from "./context-text.ts";
+import { evaluateStream } from "./evaluate.ts";
+import { type Evaluation, type PolicyEvaluation, totalOf } from "./evaluation.ts";
 import { createPolicy } from "./policies.ts";
 import type { Policy } from "./policy.ts";
-import { contextOf } from "./probe-search.ts";
-import { deriveProbes } from "./probes.ts";
+import { deriveExam, gradeText } from "./probes/exam.ts";
+import { toStream } from "./session-stream.ts";
 
 const SESSION = { id: "generated", model: "claude-sonnet-5" };
 const stream = toStream(createDemoSession({ approximateTokens: 60_000 }));
+/** A window in which a chain with one compaction covers the whole session. */
+const LARGE_WINDOW = 400_000;
 
 const only = ({ chains }: Evaluation): PolicyEvaluation | undefined => chains[0]?.policies[0];
 
-/** Keeps every entry except those that contain the text. */
-const losing = (text: string, hasRecall = false): Policy => ({
-  name: "loses-one",
+/** Keeps the newest entries only. */
+const forgetting = (hasRecall: boolean): Policy => ({
+  name: "forgets",
   description: "",
   hasRecall,
-  shrink: async ({ entries }) => ({
-    entries: entries.filter((entry) => !JSON.stringify(entry).includes(text)),
-    calls: [],
-  }),
+  shrink: async ({ entries }) => ({ entries: entries.slice(-NEWEST), calls: [] }),
+});
+const NEWEST = 4;
+
+/** Replaces everything with a summary of this text. */
+const summarizing = (text: string): Policy => ({
+  name: "summarizes",
+  description: "",
+  hasRecall: false,
+  shrink: async () => ({ entries: [summaryOf(text)], calls: [] }),
+});
+const summaryOf = (text: string): Entry => ({
+  type: "user",
+  uuid: "summary",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  parentUuid: null,
+  isCompactSummary: true,
+  message: { role: "user", content: text },
 });
 
+const evaluated = async (policy: Policy): Promise<PolicyEvaluation> => {
+  const options = { policies: [policy], compactions: [1], windowTokens: LARGE_WINDOW };
+  const result = only(await evaluateStream(SESSION, stream, options));
+  if (result === undefined) throw new Error("There is a policy.");
+  return result;
+};
+
 describe("evaluateStream", () => {
-  it("reports a probe as lost exactly when the policy has removed its text from the conversation", async () => {
-    const [probe] = deriveProbes(stream).filter(({ kind }) => kind === "number");
-    const text = probe?.needles[0] ?? "";
-    const policies = [losing(text)];
-    const result = only(
-      await evaluateStream(SESSION, stream, { policies, compactions: [1], windowTokens: 400_000 }),
-    );
-    const kept = contextOf(stream.filter((entry: Entry) => !JSON.stringify(entry).includes(text)));
-    const gone = deriveProbes(stream).filter((asked) => !kept.contains(asked));
-    expect(gone).toContainEqual(probe);
-    expect(result?.missing).toEqual(gone.map((asked) => ({ ...asked, fate: "lost" })));
-    expect(result?.probes.lost).toBe(gone.length);
-    expect(result?.kinds.number.lost).toBeGreaterThan(0);
+  it("reports a probe as lost if the context does not answer it and the policy has no recall", async () => {
+    const { probes, missing } = await evaluated(forgetting(false));
+    const exam = deriveExam(stream);
+    const { rest } = contextTextOf(stream.slice(-NEWEST));
+    const absent = gradeText(exam, { summary: "", rest }).missing;
+    expect(absent.length).toBeGreaterThan(0);
+    expect(missing.map(({ id }) => id)).toEqual(absent);
+    expect(probes).toMatchObject({ total: exam.probes.length, recoverable: 0, lost: absent.length });
   });
 
-  it("reports removed probes as recoverable when the policy lets the agent search the transcript", async () => {
-    const policies = [losing("berth", true)];
-    const result = only(await evaluateStream(SESSION, stream, { policies, compactions: [1] }));
-    expect(result?.probes.recoverable).toBeGreaterThan(0);
-    expect(result?.probes.lost).toBe(0);
-    expect(result?.missing.every(({ fate }) => fate === "recoverable")).toBe(true);
+  it("reports a probe as recoverable only if one page of recall answers its question", async () => {
+    const { probes, missing } = await evaluated(forgetting(true));
+    expect(probes.recoverable).toBeGreaterThan(0);
+    expect(probes.recoverable + probes.lost).toBe(missing.length);
+    expect(missing.filter(({ fate }) => fate === "lost")).toHaveLength(probes.lost);
+  });
+
+  it("gives the summary of an empty policy 0 points, and a summary of lies less", async () => {
+    const none = await evaluated(summarizing(""));
+    expect(none.scores.summary).toMatchObject({ held: 0, false: 0 });
+    const lies = await evaluated(
+      summarizing("3. Files and Code Sections:\n- never/was-there.ts on port 59999: perfect."),
+    );
+    expect(lies.scores.summary.false).toBeGreaterThan(0);
+    expect(lies.falseStatements.map(({ kind }) => kind)).toContain("invented-path");
+  });
+
+  it("scores the summary before and after the quoted facts, so that quoting cannot hide a bad summary", async () => {
+    const { scores } = await evaluated(createPolicy("longhaul-hostile", { model: SESSION.model }));
+    expect(scores.summary.held).toBe(0);
+    expect(scores.withFacts.held).toBeGreaterThan(0);
+    expect(scores.withFacts.asked).toBe(scores.summary.asked);
   });
 
   it("evaluateStream returns the same result each time, and the parts of each result add up to its totals", async () => {

@@ -1,5 +1,4 @@
 import { PER_MILLION, pricedModel } from "@longhaul/core/internal/measure";
-import { isCompactBoundary, isMicrocompactBoundary } from "@longhaul/core/internal/messages";
 import { countMessages } from "@longhaul/core/internal/request";
 import {
   type CountText,
@@ -13,8 +12,8 @@ import {
   type Thresholds,
 } from "@longhaul/core/measure";
 import type { Entry } from "@longhaul/core/messages";
+import type { Model } from "@longhaul/core/models";
 import type { Session } from "@longhaul/sessions";
-import { sessionHistory } from "@longhaul/sessions/internal";
 import {
   type ChainedCompaction,
   type ChainOutcome,
@@ -22,20 +21,31 @@ import {
   planChain,
   runChain,
 } from "./compaction-chain.ts";
+import { contextTextOf } from "./context-text.ts";
 import {
   type ChainEvaluation,
   type EvaluatedSession,
   type Evaluation,
   type MissingProbe,
   type PolicyEvaluation,
+  type RecordedEvaluation,
   settingOf,
   tallyProbes,
 } from "./evaluation.ts";
+import { examineContext } from "./examine-context.ts";
+import { judgeContext } from "./judge.ts";
 import { createPolicy } from "./policies.ts";
 import { POLICY_NAMES, type Policy, type PolicyName } from "./policy.ts";
-import { contextOf, type FindByRecall, withTranscript } from "./probe-search.ts";
-import { deriveProbes, type Probe } from "./probes.ts";
+import { deriveExam, type Exam } from "./probes/exam.ts";
+import { type AnswerByRecall, withTranscript } from "./recall-question.ts";
+import {
+  planRecorded,
+  type RecordedCompaction,
+  recordedCompactions,
+  recordedPolicy,
+} from "./recorded-summaries.ts";
 import { SessionFiles } from "./session-files.ts";
+import { sessionStream } from "./session-stream.ts";
 
 /** Default window of an evaluation, so small that most sessions fill it several times. */
 export const EVALUATED_WINDOW_TOKENS = 50_000;
@@ -49,6 +59,9 @@ export interface EvaluateOptions {
   readonly windowTokens?: number | undefined;
   /** Your own prices. They override the published prices. */
   readonly prices?: PriceTable | undefined;
+  /** Model that answers the questions of the probes from the context alone. Default: no judge. */
+  readonly judge?: Model | undefined;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Called before each policy runs. `done` is the number of finished runs, and `total` is the number of all
    * runs.
@@ -63,66 +76,109 @@ export interface EvaluationProgress {
   readonly total: number;
 }
 
-/** Measures how much of a session each policy still knows after consecutive compactions. Calls no model. */
-export function evaluateSession(session: Session, options: EvaluateOptions = {}): Promise<Evaluation> {
-  return evaluateStream(session, sessionStream(session), options);
+/**
+ * Measures how much of a session each policy still knows after consecutive compactions. Also grades the
+ * summaries that the session's own program wrote. Calls no model, except a judge.
+ */
+export async function evaluateSession(session: Session, options: EvaluateOptions = {}): Promise<Evaluation> {
+  return await evaluate(session, sessionStream(session), recordedCompactions(session), options);
 }
 
 /** Does the same as {@link evaluateSession} for entries that are not in a file. */
-export async function evaluateStream(
+export function evaluateStream(
   session: EvaluatedSession,
   stream: readonly Entry[],
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
+  return evaluate(session, stream, [], options);
+}
+
+async function evaluate(
+  session: EvaluatedSession,
+  stream: readonly Entry[],
+  recorded: readonly RecordedCompaction[],
+  options: EvaluateOptions,
+): Promise<Evaluation> {
   const { policies = POLICY_NAMES, compactions = EVALUATED_CHAINS, windowTokens, prices } = options;
+  const model = findModel(session.model);
   const thresholds = computeThresholds({
-    ...findModel(session.model),
+    ...model,
     windowTokens: windowTokens ?? EVALUATED_WINDOW_TOKENS,
     windowOrigin: windowTokens === undefined ? "default" : "option",
   });
   const countText = memoizeCount(ESTIMATORS.o200k);
-  const total = policies.length * compactions.length;
+  const total = policies.length * compactions.length + RECORDED_RUNS * recorded.length;
   let done = 0;
+  const onRun = (policy: string, nth: number): void =>
+    options.onProgress?.({ policy, compactions: nth, done: done++, total });
+  const common = { session, countText, options, onRun };
   const chains: ChainEvaluation[] = [];
   for (const count of compactions) {
     const course = planChain(stream, thresholds, count, countText);
-    const said = course.flatMap(({ entries }) => entries);
-    const exam = { session, thresholds, course, countText, prices, probes: deriveProbes(said) };
-    const results = await withTranscript(said, async (finds) => {
-      const all: PolicyEvaluation[] = [];
-      for (const policy of policies) {
-        const name = typeof policy === "string" ? policy : policy.name;
-        options.onProgress?.({ policy: name, compactions: count, done: done++, total });
-        all.push(await evaluatePolicy(policy, { ...exam, findByRecall: finds }));
-      }
-      return all;
-    });
-    chains.push({
-      messages: countMessages(said),
-      tokens: course.reduce((sum, round) => sum + round.tokens, 0),
-      probes: exam.probes.length,
-      compactions: count,
-      policies: results,
-    });
+    chains.push(await evaluateChain({ ...common, course, thresholds, policies, compactions: count }));
   }
+  const beside: RecordedEvaluation[] = [];
+  for (const [index, { version }] of recorded.entries()) {
+    const upTo = recorded.slice(0, index + 1);
+    const chain = await evaluateChain({
+      ...common,
+      course: planRecorded(upTo, countText),
+      // The session's own window applies here, because its program compacted at these places.
+      thresholds: computeThresholds(model),
+      policies: [recordedPolicy(upTo, countText), "longhaul"],
+      compactions: index + 1,
+      onlyWhereDue: true,
+    });
+    beside.push({ ...chain, version: version ?? null });
+  }
+  return { ...settingOf(session, thresholds, pricedModel(session.model, prices)), chains, recorded: beside };
+}
+
+/** Runs at the place of a recorded compaction: the recorded summary, and ours. */
+const RECORDED_RUNS = 2;
+
+interface ChainTask {
+  readonly session: EvaluatedSession;
+  readonly countText: CountText;
+  readonly options: Pick<EvaluateOptions, "prices" | "judge" | "signal">;
+  readonly onRun: (policy: string, compactions: number) => void;
+  readonly course: ChainPlan;
+  readonly thresholds: Thresholds;
+  readonly policies: readonly (PolicyName | Policy)[];
+  readonly compactions: number;
+  readonly onlyWhereDue?: boolean;
+}
+
+/** Runs all policies over the same part of a session. */
+async function evaluateChain(task: ChainTask): Promise<ChainEvaluation> {
+  const { course, compactions, policies } = task;
+  const said = course.flatMap(({ entries }) => entries);
+  const exam = deriveExam(said);
+  const results = await withTranscript(said, async (answerByRecall) => {
+    const all: PolicyEvaluation[] = [];
+    for (const policy of policies) {
+      task.options.signal?.throwIfAborted();
+      task.onRun(typeof policy === "string" ? policy : policy.name, compactions);
+      all.push(await evaluatePolicy(policy, { ...task, exam, answerByRecall }));
+    }
+    return all;
+  });
   return {
-    ...settingOf(session, thresholds, pricedModel(session.model, prices)),
-    chains,
+    messages: countMessages(said),
+    tokens: course.reduce((sum, round) => sum + round.tokens, 0),
+    probes: exam.probes.length,
+    compactions,
+    policies: results,
   };
 }
 
-interface Exam {
-  readonly session: EvaluatedSession;
-  readonly thresholds: Thresholds;
-  readonly course: ChainPlan;
-  readonly countText: CountText;
-  readonly prices: PriceTable | undefined;
-  readonly probes: readonly Probe[];
-  readonly findByRecall: FindByRecall;
+interface PolicyTask extends ChainTask {
+  readonly exam: Exam;
+  readonly answerByRecall: AnswerByRecall;
 }
 
-async function evaluatePolicy(wanted: PolicyName | Policy, exam: Exam): Promise<PolicyEvaluation> {
-  const { session, course, thresholds, probes, countText, prices } = exam;
+async function evaluatePolicy(wanted: PolicyName | Policy, task: PolicyTask): Promise<PolicyEvaluation> {
+  const { session, course, thresholds, exam, countText, onlyWhereDue, options } = task;
   const files = new SessionFiles();
   const known = { model: session.model, state: { files }, countText };
   const policy = typeof wanted === "string" ? createPolicy(wanted, known) : wanted;
@@ -132,20 +188,26 @@ async function evaluatePolicy(wanted: PolicyName | Policy, exam: Exam): Promise<
     thresholds,
     transcriptPath: session.path ?? `${session.id}.jsonl`,
     countText,
+    onlyWhereDue,
   });
-  const context = contextOf(chain.entries);
+  const context = contextTextOf(chain.entries);
+  const { missing: absent, ...examined } = examineContext(exam, context);
   const missing: MissingProbe[] = [];
-  for (const probe of probes) {
-    if (context.contains(probe)) continue;
-    const isFound = policy.hasRecall && (await exam.findByRecall(probe));
+  for (const probe of absent) {
+    const isFound = policy.hasRecall && (await task.answerByRecall(probe));
     missing.push({ ...probe, fate: isFound ? "recoverable" : "lost" });
   }
+  const { judge, prices, signal } = options;
   return {
     policy: policy.name,
     compactions: chain.compactions.length,
-    ...tallyProbes(probes, missing),
+    ...tallyProbes(exam.probes, missing),
+    ...examined,
     tokens: tokensOf(chain, countText),
     cost: costsOf(chain.compactions, pricedModel(session.model, prices), prices),
+    ...(judge && {
+      judge: await judgeContext(exam.probes, `${context.withFacts}\n\n${context.rest}`, judge, { signal }),
+    }),
   };
 }
 
@@ -195,28 +257,4 @@ function memoizeCount(countText: CountText): CountText {
     known.set(text, tokens);
     return tokens;
   };
-}
-
-/**
- * Returns everything that was said in a session, oldest first, as if the session had never been compacted.
- * Omits the session's own summaries and compaction boundaries. Also omits the reported usage, because it was
- * measured in another window.
- */
-export function sessionStream(session: Session): readonly Entry[] {
-  const history = sessionHistory(session);
-  return toStream(history.entries.filter((entry) => !history.isRepeated(entry)));
-}
-
-export function toStream(entries: readonly Entry[]): readonly Entry[] {
-  return entries
-    .filter(
-      (entry) => entry.type !== "progress" && !isCompactBoundary(entry) && !isMicrocompactBoundary(entry),
-    )
-    .map(withoutUsage);
-}
-
-function withoutUsage(entry: Entry): Entry {
-  if (entry.type !== "assistant" || entry.message?.usage === undefined) return entry;
-  const { usage: _, ...message } = entry.message;
-  return { ...entry, message };
 }

@@ -1,7 +1,8 @@
 import { field, isRecord } from "@longhaul/core/internal/messages";
 import type { Thresholds } from "@longhaul/core/measure";
 import type { Session } from "@longhaul/sessions";
-import { PROBE_KINDS, type Probe, type ProbeKind } from "./probes.ts";
+import type { Judgement } from "./judge.ts";
+import { type FalseStatement, PROBE_KINDS, type Probe, type ProbeKind } from "./probes/exam.ts";
 
 export type EvaluatedSession = Pick<Session, "id" | "model"> & { readonly path?: string | undefined };
 
@@ -35,6 +36,8 @@ export function settingOf(
 /** Results of each policy for one session. `eval --json` prints this shape, see docs/json.md. */
 export interface Evaluation extends EvaluationSetting {
   readonly chains: readonly ChainEvaluation[];
+  /** Summaries that the session's own program wrote, each beside ours. Empty if the session has none. */
+  readonly recorded: readonly RecordedEvaluation[];
 }
 
 /** Results for a part of a session that is compacted a given number of times in a row. */
@@ -47,6 +50,12 @@ export interface ChainEvaluation {
   readonly policies: readonly PolicyEvaluation[];
 }
 
+/** Results at a place where the session's own program compacted the conversation. */
+export interface RecordedEvaluation extends ChainEvaluation {
+  /** Version of the program that wrote the recorded summary. */
+  readonly version: string | null;
+}
+
 export interface PolicyEvaluation {
   readonly policy: string;
   /**
@@ -55,8 +64,9 @@ export interface PolicyEvaluation {
    */
   readonly compactions: number;
   readonly probes: Tally;
-  readonly activeDirectives: Tally;
   readonly kinds: Readonly<Record<ProbeKind, Tally>>;
+  readonly scores: Scores;
+  readonly falseStatements: readonly FalseStatement[];
   readonly tokens: {
     /** Average number of tokens after a compaction. */
     readonly mean: number;
@@ -71,12 +81,42 @@ export interface PolicyEvaluation {
     readonly rewrites: number;
   };
   readonly missing: readonly MissingProbe[];
+  /** Answers of the judge, if there was one. */
+  readonly judge?: Judgement;
 }
+
+/** Points of a text: probes that it answers, minus its false statements. */
+export interface Points {
+  readonly held: number;
+  readonly false: number;
+  /** Probes that the text could answer. 0 if there is no such text. */
+  readonly asked: number;
+}
+
+/**
+ * Points at three stages. The summary is asked only for the probes that the rest of the context does not
+ * answer. So the points of the summary show what only the summary carries.
+ */
+export interface Scores {
+  /** The summary as its author wrote it. */
+  readonly summary: Points;
+  /** The summary with the facts that longhaul quoted after it. */
+  readonly withFacts: Points;
+  /** The whole context. */
+  readonly context: Points;
+}
+
+/** Returns the score, at most 1. It is negative if a text has more false statements than answers. */
+export const scoreOf = ({ held, false: lies, asked }: Points): number | undefined =>
+  asked === 0 ? undefined : (held - lies) / asked;
 
 export interface Tally {
   readonly total: number;
   readonly inContext: number;
-  /** Probes that are not in the context, but that a `recall` search of the transcript finds. */
+  /**
+   * Probes that are not in the context, but that recall answers: the first page of results for the probe's
+   * question contains the answer.
+   */
   readonly recoverable: number;
   readonly lost: number;
 }
@@ -92,7 +132,7 @@ export interface MissingProbe extends Probe {
 export function tallyProbes(
   probes: readonly Probe[],
   missing: readonly MissingProbe[],
-): Pick<PolicyEvaluation, "probes" | "activeDirectives" | "kinds" | "missing"> {
+): Pick<PolicyEvaluation, "probes" | "kinds" | "missing"> {
   const tally = (isSelected: (probe: Probe) => boolean): Tally => {
     const total = probes.filter(isSelected).length;
     const out = missing.filter(isSelected);
@@ -102,7 +142,6 @@ export function tallyProbes(
   const byKind = PROBE_KINDS.map((kind) => [kind, tally((probe) => probe.kind === kind)] as const);
   return {
     probes: tally(() => true),
-    activeDirectives: tally(({ isActive }) => isActive === true),
     kinds: Object.fromEntries(byKind) as Record<ProbeKind, Tally>,
     missing,
   };
@@ -110,7 +149,7 @@ export function tallyProbes(
 
 /**
  * Combines the evaluations of several sessions: adds up probes and costs, and averages sizes. The result
- * contains no lists of missing probes.
+ * contains no lists of missing probes and of false statements.
  */
 export function totalOf(evaluations: readonly Evaluation[]): readonly ChainEvaluation[] {
   const [first] = evaluations;
@@ -125,15 +164,20 @@ export function totalOf(evaluations: readonly Evaluation[]): readonly ChainEvalu
 }
 
 function policyTotal(policies: readonly PolicyEvaluation[]): PolicyEvaluation {
-  const sums = sumOf(policies);
+  const { policy, compactions, probes, kinds, scores, tokens, cost } = sumOf(policies);
   const mean = (sum: number): number => Math.round(sum / policies.length);
-  const { policy, compactions, probes, activeDirectives, kinds, tokens, cost } = sums;
   return {
-    ...{ policy, compactions, probes, activeDirectives, kinds },
+    ...{ policy, compactions, probes, kinds, scores },
+    falseStatements: [],
     tokens: { mean: mean(tokens.mean), last: mean(tokens.last) },
     cost,
     missing: [],
+    ...judgeTotal(policies.flatMap(({ judge }) => judge ?? [])),
   };
+}
+
+function judgeTotal(judges: readonly Judgement[]): Pick<PolicyEvaluation, "judge"> {
+  return judges.length === 0 ? {} : { judge: { ...sumOf(judges), missed: [] } };
 }
 
 /**

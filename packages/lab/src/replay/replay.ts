@@ -8,12 +8,12 @@ import { claudeFeatures, computeThresholds, sessionWindow } from "@longhaul/core
 import type { Entry } from "@longhaul/core/messages";
 import type { Session } from "@longhaul/sessions";
 import { sessionHistory } from "@longhaul/sessions/internal";
+import { contextTextOf } from "../context-text.ts";
 import { type EvaluatedSession, settingOf } from "../evaluation.ts";
+import { examineContext } from "../examine-context.ts";
 import { createPolicy } from "../policies.ts";
 import { REPLAY_POLICIES, type ReplayPolicyName } from "../policy.ts";
-import { contextOf } from "../probe-search.ts";
-import type { Probe } from "../probes.ts";
-import { deriveProbes } from "../probes.ts";
+import { deriveExam, type Exam } from "../probes/exam.ts";
 import { CostTracker } from "./cost-tracker.ts";
 import { PrefixCache } from "./prefix-cache.ts";
 import { type RecordedHistory, type RecordedSession, recordedCalls } from "./recorded-calls.ts";
@@ -109,7 +109,7 @@ async function replayHistory(
     overhead: { tokens: scale.overheadTokens, recorded: scale.recordedOverheadTokens ?? null },
     tokenRatio: scale.ratio,
     calls: recorded.calls.length,
-    probes: cast.probes.length,
+    probes: cast.exam.probes.length,
     policies,
     comparison: compare(policies),
   };
@@ -117,7 +117,7 @@ async function replayHistory(
 
 /** The inputs that all policies share. */
 interface SharedEnvironment extends Omit<ReplayEnvironment, "cache" | "costs" | "clock" | "onCall"> {
-  readonly probes: readonly Probe[];
+  readonly exam: Exam;
   /** Model whose prices apply. */
   readonly prices: string;
 }
@@ -143,7 +143,7 @@ function createSharedEnvironment(
     ownPrices: options.prices,
     transcriptPath: session.path ?? `${session.id}.jsonl`,
     engine: options.engine ?? {},
-    probes: deriveProbes([...recorded.calls.flatMap(({ newEntries: news }) => news), ...recorded.rest]),
+    exam: deriveExam([...recorded.calls.flatMap(({ newEntries: news }) => news), ...recorded.rest]),
   };
 }
 
@@ -172,7 +172,7 @@ async function replayPolicy(
   const till = new CostTracker({ model: cast.prices, prices: cast.ownPrices, ttl, cache });
   const clock = new VirtualClock(recorded.calls[0]?.startedAt ?? 0);
   const { entries, ...outcome } = await run(policy, { ...cast, cache, costs: till, clock });
-  const context = contextOf(entries);
+  const { scores } = examineContext(cast.exam, contextTextOf(entries));
   const sizes = till.turns.map(({ tokens }) => tokens);
   return {
     policy,
@@ -184,7 +184,7 @@ async function replayPolicy(
     cacheBreaks: till.cacheBreaks,
     peakTokens: sizes.reduce((peak, tokens) => Math.max(peak, tokens), 0),
     lastTokens: sizes.at(-1) ?? 0,
-    probesKept: cast.probes.filter((probe) => context.contains(probe)).length,
+    probesKept: scores.context.held,
     turns: till.turns,
   };
 }

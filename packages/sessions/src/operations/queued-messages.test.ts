@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry } from "@longhaul/core/messages";
 import { flatten } from "@longhaul/core/request";
-import { deriveProbes } from "@longhaul/lab";
+import { deriveExam, sessionStream } from "@longhaul/lab";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { apiRuleViolations } from "../../../../test/support/api-rules.ts";
@@ -12,7 +12,6 @@ import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts
 import { Journal } from "../../../agent/src/loop/journal.ts";
 import { isCompactBoundary, isSummaryEntry, rawContent } from "../../../core/src/messages/entry.ts";
 import { contentText } from "../../../core/src/messages/untrusted.ts";
-import { sessionStream } from "../../../lab/src/evaluate.ts";
 import { loadSession } from "../transcript/load.ts";
 import { promptIn } from "../transcript/prompts.ts";
 import { writeNewSession } from "../transcript/whole-file.ts";
@@ -133,8 +132,8 @@ describe.each(["2.1.39", "2.1.219"])(
     });
 
     it("derives test questions about a compaction from a queued message", async () => {
-      const probes = deriveProbes(sessionStream(await loadSession(await sessionWith(2, version))));
-      expect(probes.some(({ needles }) => JSON.stringify(needles).includes("Always use spaces"))).toBe(true);
+      const { probes } = deriveExam(sessionStream(await loadSession(await sessionWith(2, version))));
+      expect(probes.some(({ text }) => text.includes("Always use spaces"))).toBe(true);
     });
   },
 );
