@@ -18,7 +18,11 @@ export const SLOW_TESTS: Readonly<Record<string, string>> = {
   "test/agent/killed.test.ts": "kills real agents after each number of messages, and resumes them",
   "test/cli/one-number.test.ts":
     "compares the figures of all commands on the same sessions, each in a separate process",
-  "test/evaluate/figures.test.ts": "evaluates and replays a whole session under every policy",
+  "test/evaluate/figures.test.ts": "evaluates recorded sessions under several policies, ten compactions each",
+  "test/evaluate/ordering.test.ts":
+    "grades good and bad summaries of every recorded session; skipped without the recordings",
+  "packages/lab/src/evaluate.test.ts": "evaluates a generated session under every policy several times",
+  "packages/lab/src/replay/replay.test.ts": "replays a generated session under every policy",
   "packages/core/src/modules/cached-edits/cached-clearing-rewrites.test.ts":
     "drives random schedules of edits and rewrites through the engine",
   "packages/notes/src/engine-killed-notes.test.ts": "kills real processes while notes are taken",
