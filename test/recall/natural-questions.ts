@@ -4,7 +4,7 @@ import { OH_MY_POSH_QUESTIONS } from "./questions/oh-my-posh.ts";
 import { OTHER_QUESTIONS } from "./questions/others.ts";
 import { SPOTTER_QUESTIONS } from "./questions/spotter.ts";
 
-export type { NaturalQuestion, Passage } from "./questions/natural-question.ts";
+export type { NaturalQuestion } from "./questions/natural-question.ts";
 
 /**
  * Questions that a person or an agent could ask later about the recorded sessions. They were written by reading
