@@ -33,7 +33,7 @@ export const ENTIRE_CLI_QUESTIONS: readonly NaturalQuestion[] = [
   },
   {
     session: "entireio-cli__70d782f7.jsonl",
-    question: "GitHub user name?",
+    question: "What is my GitHub user name?",
     answers: [{ uuid: "bb929e33-38b2-48de-ab86-0bf944065c12", start: 60, length: 24 }],
   },
   {
@@ -42,6 +42,7 @@ export const ENTIRE_CLI_QUESTIONS: readonly NaturalQuestion[] = [
     answers: [
       { uuid: "92245877-f1c5-42f4-b6f1-c3b1f82b16f8", start: 0, length: 28 },
       { uuid: "ab2eee98-cf88-4138-91ba-65a942724e62", start: 367, length: 43 },
+      { uuid: "d25db328-4235-48d2-a266-c9405fd02edb", start: 14, length: 15 },
     ],
   },
   {
@@ -49,6 +50,10 @@ export const ENTIRE_CLI_QUESTIONS: readonly NaturalQuestion[] = [
     question: "How does the user want temporary checkpoints to be grouped?",
     answers: [
       { uuid: "474435f2-ac54-4428-a51a-57a15c79ff44", start: 37, length: 46 },
+      { uuid: "37b77a1a-3d82-4a1d-a77c-b3017257afc6", start: 600, length: 51 },
+      { uuid: "e34b98af-6f7a-4a37-84a1-9f3e231909f2", start: 4209, length: 25 },
+      { uuid: "7bc7637d-982f-4ef3-b580-22b1dc706d3f", start: 145, length: 25 },
+      { uuid: "c46bf13d-d215-4565-8d8b-8906eabaf966", start: 124, length: 25 },
       { uuid: "37cf3988-5b34-446f-b588-63e14875c758", start: 45, length: 46 },
       { uuid: "db9e7819-9287-4dde-8b69-8389f86a0138", start: 48, length: 24 },
       { uuid: "36d33d72-ffd0-48b9-ae62-0131fba68f54", start: 94, length: 41 },
@@ -115,6 +120,7 @@ export const ENTIRE_CLI_QUESTIONS: readonly NaturalQuestion[] = [
       { uuid: "0f44a021-e738-45c6-9643-b8fcbf414742", start: 113, length: 56 },
       { uuid: "ec336c2c-61b8-415b-ad69-9283667e5a94", start: 302, length: 44 },
       { uuid: "4e69c6e8-aa70-4a55-8abf-00dc80114993", start: 154, length: 37 },
+      { uuid: "5c8b02c4-bbf0-42ad-8ef8-a5f1216c4cbd", start: 127, length: 18 },
     ],
   },
   {
@@ -203,6 +209,7 @@ export const ENTIRE_CLI_QUESTIONS: readonly NaturalQuestion[] = [
     question: "What is the command for running the tests with a real Claude?",
     answers: [
       { uuid: "ac991831-1c93-44ef-9890-157f5837969f", start: 3530, length: 69 },
+      { uuid: "3c325805-5d85-4327-a136-0c2c735c5a92", start: 1755, length: 39 },
       { uuid: "5091f4da-fc01-4b71-875a-b0bc43a4be0a", start: 723, length: 9 },
     ],
   },

@@ -38,6 +38,11 @@ export const OH_MY_POSH_QUESTIONS: readonly NaturalQuestion[] = [
     answers: [
       { uuid: "4b403341-59b1-47f0-87c1-fd9486664ba5", start: 18, length: 28 },
       { uuid: "7cfd0436-0371-4391-9366-7cf75345257c", start: 13, length: 40 },
+      { uuid: "d95d4a4b-ceb1-4406-8840-ed03e4167b87", start: 85, length: 16 },
+      { uuid: "cbc79123-bcb6-49cd-a458-a7a0a2a208aa", start: 86, length: 16 },
+      { uuid: "5ef0a0cc-3f8b-42a0-acea-a293c2fe699a", start: 90, length: 16 },
+      { uuid: "a6ce5c99-409c-43c2-ad9f-5af364b5ff51", start: 83, length: 16 },
+      { uuid: "727a9518-3d19-434c-86bd-634a6d2b0ae9", start: 83, length: 16 },
       { uuid: "15a49d0a-4573-47f9-a805-c3dce1777c7e", start: 49, length: 20 },
       { uuid: "ffee5137-5aed-4ca7-8186-fc76c85be21c", start: 0, length: 23 },
       { uuid: "9395e1df-8f64-4bed-9b78-2355960f4117", start: 26, length: 22 },
@@ -128,6 +133,9 @@ export const OH_MY_POSH_QUESTIONS: readonly NaturalQuestion[] = [
     answers: [
       { uuid: "2121fcf2-42ed-4509-9620-c3345df300fb", start: 6, length: 27 },
       { uuid: "0c9d0852-a572-45ae-8285-3debae89b23b", start: 2203, length: 53 },
+      { uuid: "50cd99b1-7179-4414-b7ad-a175ee6257ba", start: 20, length: 37 },
+      { uuid: "17c3de9b-90c5-4c09-b784-d880fa56f9f8", start: 50, length: 40 },
+      { uuid: "5521eedf-6edc-42cd-bc92-ae307dbcfeb8", start: 50, length: 40 },
       { uuid: "e216203c-2867-4465-b777-7346f356c217", start: 50, length: 40 },
     ],
   },
@@ -153,7 +161,10 @@ export const OH_MY_POSH_QUESTIONS: readonly NaturalQuestion[] = [
   {
     session: "oh-my-posh__6c0a282a.jsonl",
     question: "Which model should review the plans instead of Fable?",
-    answers: [{ uuid: "01b6edf5-51b8-4c57-a277-9bc0a123d3b7", start: 0, length: 36 }],
+    answers: [
+      { uuid: "01b6edf5-51b8-4c57-a277-9bc0a123d3b7", start: 0, length: 36 },
+      { uuid: "f8c23f04-52e4-46df-9281-09eb8899f5fb", start: 80, length: 14 },
+    ],
   },
   {
     session: "oh-my-posh__6c0a282a.jsonl",
@@ -200,6 +211,7 @@ export const OH_MY_POSH_QUESTIONS: readonly NaturalQuestion[] = [
     answers: [
       { uuid: "f90b98f6-5022-4e65-ac31-6caa302f0370", start: 391, length: 63 },
       { uuid: "79b199db-7bac-4ba2-bbf3-c9c67154abe1", start: 1502, length: 57 },
+      { uuid: "d6ac4f11-db74-419a-b4f3-201ea783d715", start: 972, length: 55 },
       { uuid: "275b2389-499c-400c-b361-257cd710caf9", start: 4172, length: 31 },
       { uuid: "27704af8-bf80-43c6-8dab-87f601eb9512", start: 3181, length: 27 },
     ],
@@ -263,6 +275,7 @@ export const OH_MY_POSH_QUESTIONS: readonly NaturalQuestion[] = [
     answers: [
       { uuid: "5b57bf70-21e7-4b5c-80a2-e60675b3ee67", start: 1667, length: 88 },
       { uuid: "9727a7be-47a6-41cd-97cf-488cbdd1773b", start: 277, length: 67 },
+      { uuid: "f0958fc5-fa1f-4924-bda6-24c281b5b1dd", start: 371, length: 25 },
       { uuid: "56ce898d-fa26-4819-a3cd-5c956b54a32e", start: 2916, length: 57 },
       { uuid: "d19360de-d5ed-4659-9f6a-a4ef081e717e", start: 9120, length: 48 },
       { uuid: "fea2a24d-b218-4860-ab0e-ec19762ea260", start: 14854, length: 31 },
@@ -280,7 +293,11 @@ export const OH_MY_POSH_QUESTIONS: readonly NaturalQuestion[] = [
   {
     session: "oh-my-posh__6c0a282a.jsonl",
     question: "Why should the SVG encoder not be hidden behind a build tag?",
-    answers: [{ uuid: "3473627f-005d-4887-9c05-f17150984588", start: 883, length: 58 }],
+    answers: [
+      { uuid: "3473627f-005d-4887-9c05-f17150984588", start: 883, length: 58 },
+      { uuid: "a85d456f-8ca2-45ff-b385-c41a3dfe9c60", start: 1329, length: 48 },
+      { uuid: "8f853cee-b7f9-4de4-af5f-49a479bc597a", start: 1388, length: 30 },
+    ],
   },
   {
     session: "oh-my-posh__6c0a282a.jsonl",
@@ -298,6 +315,7 @@ export const OH_MY_POSH_QUESTIONS: readonly NaturalQuestion[] = [
       { uuid: "4e18668a-1e6a-413f-8480-48364fe09a2c", start: 0, length: 23 },
       { uuid: "db624ecf-e34d-44d6-8010-802cf363f980", start: 443, length: 38 },
       { uuid: "66ef9fab-950b-422e-9426-427e6b4c7ade", start: 150, length: 37 },
+      { uuid: "f9e95c24-8bc2-47e8-8bc9-fe6b6e447fae", start: 46, length: 18 },
       { uuid: "b6741f18-8665-4b61-81da-67e906846da7", start: 161, length: 19 },
       { uuid: "d3fa98be-fa72-4a42-92cb-fb15bf36fb54", start: 138, length: 19 },
     ],

@@ -12,6 +12,7 @@ export const OTHER_QUESTIONS: readonly NaturalQuestion[] = [
     question: "Should the generated plans be structured data or plain prose?",
     answers: [
       { uuid: "ae377325-dd26-460d-ade4-32ec2c20879b", start: 862, length: 40 },
+      { uuid: "70bce0ef-d991-4380-bf89-f4de8e2d9ac5", start: 251, length: 24 },
       { uuid: "dcd25087-425b-46bc-8f8f-fe300a09d4b9", start: 299, length: 28 },
     ],
   },
@@ -80,7 +81,10 @@ export const OTHER_QUESTIONS: readonly NaturalQuestion[] = [
   {
     session: "context-evaluator__8209f1c2.jsonl",
     question: "May the changes that fix errors be rolled back before the suggestions are worked on?",
-    answers: [{ uuid: "ae377325-dd26-460d-ade4-32ec2c20879b", start: 1371, length: 72 }],
+    answers: [
+      { uuid: "ae377325-dd26-460d-ade4-32ec2c20879b", start: 1371, length: 72 },
+      { uuid: "70bce0ef-d991-4380-bf89-f4de8e2d9ac5", start: 512, length: 43 },
+    ],
   },
   {
     session: "episodic-memory__large-conversation.jsonl",
@@ -115,6 +119,8 @@ export const OTHER_QUESTIONS: readonly NaturalQuestion[] = [
     question: "How should the abort listener be written, according to the review?",
     answers: [
       { uuid: "dfc17f4a-b1de-4399-86ab-2fff118facc6", start: 148, length: 34 },
+      { uuid: "88c990e7-1c7d-4c91-8d9c-f73e3386f68c", start: 114, length: 45 },
+      { uuid: "ba5ec05e-f96e-4582-b5a4-2e738e9d72c8", start: 18, length: 43 },
       { uuid: "1dac18e6-17b1-40bc-87ed-124826c439b9", start: 249, length: 36 },
     ],
   },
@@ -183,6 +189,8 @@ export const OTHER_QUESTIONS: readonly NaturalQuestion[] = [
     answers: [
       { uuid: "b90a9bb7-e5d2-42aa-b121-b29ca622f9ad", start: 320, length: 60 },
       { uuid: "f5c8c000-54d0-4f4e-8acc-a99c7bd67d3c", start: 172, length: 36 },
+      { uuid: "3153c64c-b828-426d-b4cc-3504f1105a0b", start: 163, length: 55 },
+      { uuid: "5c768972-51a3-4a16-93ff-0f8d3dfcc01f", start: 169, length: 33 },
     ],
   },
   {
