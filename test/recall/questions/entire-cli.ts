@@ -125,7 +125,7 @@ export const ENTIRE_CLI_QUESTIONS: readonly NaturalQuestion[] = [
   },
   {
     session: "entireio-cli__fdd24234.jsonl",
-    question: "Am I allowed to run the E2E tests without being asked?",
+    question: "Am I allowed to start E2E tests without being asked?",
     answers: [
       { uuid: "1c5bd24d-8ecf-4b16-8912-91a07fe0e210", start: 47, length: 88 },
       { uuid: "3666f6a9-155d-4f53-ab8f-99efacdc4cca", start: 709, length: 32 },

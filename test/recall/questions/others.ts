@@ -18,7 +18,7 @@ export const OTHER_QUESTIONS: readonly NaturalQuestion[] = [
   },
   {
     session: "context-evaluator__8209f1c2.jsonl",
-    question: "What did the user ask for when a repository has both Agents.md and Claude.md?",
+    question: "What did the user ask for when a repository has Agents.md as well as Claude.md?",
     answers: [{ uuid: "5f46abce-4047-45a4-9e06-c9e29a84af52", start: 122, length: 94 }],
   },
   {
