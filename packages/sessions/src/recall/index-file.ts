@@ -13,7 +13,7 @@ import { damaged, type Section } from "./dictionary.ts";
 import { SECTIONS, type SectionName, Segment, type SegmentBytes, type SegmentFacts } from "./segment.ts";
 
 /** Version of the format. Increase it with every format change. An index of another version is rebuilt. */
-const INDEX_VERSION = 2;
+const INDEX_VERSION = 3;
 
 /** Mark that ends the file. If the mark is missing, we know at once that the file is truncated. */
 const END_MARK = Buffer.from("longhaul recall\n");
