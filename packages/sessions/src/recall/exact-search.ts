@@ -7,9 +7,17 @@ import type { RecallPage } from "./query.ts";
 import { LONG_WORDS, ODD_ESCAPES, type Segment, UNKNOWN_WORDS } from "./segment.ts";
 import { neededTerms, type Piece } from "./word-scanner.ts";
 
+/** Document on a page of results. */
+interface FoundDocument {
+  readonly document: ReadDocument;
+  readonly matches: readonly Match[];
+  /** Start of the best passage. Default: where the most matches are. */
+  readonly focus?: number;
+}
+
 /** Page of results. */
 export interface FoundDocuments extends Pick<RecallPage, "hasMore" | "notSearched"> {
-  readonly documents: readonly { readonly document: ReadDocument; readonly matches: readonly Match[] }[];
+  readonly documents: readonly FoundDocument[];
 }
 
 export interface ScanRequest {

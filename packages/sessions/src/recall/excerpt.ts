@@ -23,6 +23,12 @@ export function fittingEnd(text: string, from: number, budgetTokens: number, cou
   }
 }
 
+/** Counts the tokens of a text, up to a limit. Does not count the rest of a long text. */
+export function tokensUpTo(text: string, limit: number, countTokens: CountText): number {
+  if (text.length > limit * CHARACTERS_PER_TOKEN) return limit;
+  return Math.min(limit, countTokens(text));
+}
+
 /** If the end of a line is near, returns its position. Never splits a surrogate pair. */
 function goodEnd(text: string, from: number, to: number): number {
   if (to >= text.length) return text.length;
@@ -45,10 +51,11 @@ export function excerptAround(
   matches: readonly Match[],
   budgetTokens: number,
   countTokens: CountText,
+  place?: number,
 ): { readonly from: number; readonly to: number; readonly matches: readonly Match[] } {
   const whole = fittingEnd(text, 0, budgetTokens, countTokens);
   if (whole >= text.length) return { from: 0, to: text.length, matches };
-  const focus = densest(matches, whole);
+  const focus = place ?? densest(matches, whole);
   // Puts a third of the excerpt before the match, for context. Shortens this third if it has too many tokens.
   let lead = Math.min(focus, Math.floor(whole / 3));
   while (countTokens(text.slice(focus - lead, focus)) > budgetTokens / 3) lead = Math.floor(lead / 2);

@@ -21,6 +21,7 @@ export class IndexedSession {
   readonly #status: Buffer;
   readonly #fd: number;
   readonly #bases: number[] = [];
+  #lengths: Uint32Array | undefined;
   #lineOffset = -1;
   #line: Buffer = Buffer.alloc(0);
 
@@ -46,6 +47,13 @@ export class IndexedSession {
 
   isInContext(number: number): boolean {
     return (this.status(number) & STATUS.inContext) !== 0;
+  }
+
+  /** Returns the number of words in each document. */
+  lengths(): Uint32Array {
+    if (this.segments.length === 1) return (this.segments[0] as Segment).lengths();
+    this.#lengths ??= joined(this.segments.map((segment) => segment.lengths()));
+    return this.#lengths;
   }
 
   baseOf(segment: number): number {
@@ -98,4 +106,14 @@ export class IndexedSession {
       [...find(segment)].map((local) => this.baseOf(nth) + local),
     );
   }
+}
+
+function joined(parts: readonly Uint32Array[]): Uint32Array {
+  const all = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }

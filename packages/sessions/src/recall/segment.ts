@@ -1,6 +1,7 @@
 import { crc32 } from "node:zlib";
 import { Dictionary, type DictionaryBytes, damaged, type Section } from "./dictionary.ts";
 import { DOCUMENT_KINDS, type DocumentKind, type SearchDocument } from "./documents.ts";
+import { isPrompt } from "../transcript/prompts.ts";
 import { TermTable } from "./term-table.ts";
 import { type TermSink, termHashes, WordScanner } from "./word-scanner.ts";
 
@@ -348,11 +349,12 @@ export class SegmentWriter implements TermSink {
   }
 }
 
-function marksOf({ kind }: SearchDocument, { flags }: DocumentPlace, isFirst: boolean): number {
+function marksOf({ kind, text }: SearchDocument, { flags }: DocumentPlace, isFirst: boolean): number {
+  const isOfPerson = kind === "user" && (flags & (FLAGS.meta | FLAGS.sidechain)) === 0 && isPrompt(text);
   return (
     (kind === "summary" ? MARKS.retold : 0) |
     (kind === "user" || kind === "assistant" ? MARKS.spoken : 0) |
-    (kind === "user" && (flags & (FLAGS.meta | FLAGS.sidechain)) === 0 ? MARKS.person : 0) |
+    (isOfPerson ? MARKS.person : 0) |
     (kind === "thinking" ? MARKS.thinking : 0) |
     ((flags & FLAGS.copy) === 0 ? 0 : MARKS.copy) |
     ((flags & FLAGS.sidechain) === 0 ? 0 : MARKS.sidechain) |

@@ -30,6 +30,7 @@ const SHORTEST_STEM = 3;
  */
 const ENDINGS: readonly (readonly [ending: string, remains: number, instead: string])[] = [
   ["cision", 2, "cid"],
+  ["ilure", 1, "il"],
   ["ically", 3, "ic"],
   ["ization", 3, "iz"],
   ["isation", 3, "iz"],
