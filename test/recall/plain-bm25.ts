@@ -42,7 +42,10 @@ export class PlainBm25 {
   search(question: string, limit: number): readonly Passage[] {
     const words = [...new Set(wordsOf(question))];
     const average = this.#words / Math.max(1, this.#passages.length);
-    const scored = this.#passages.map((passage) => ({ passage, score: this.#score(passage, words, average) }));
+    const scored = this.#passages.map((passage) => ({
+      passage,
+      score: this.#score(passage, words, average),
+    }));
     const found = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
     return found.slice(0, limit).map(({ passage }) => passage);
   }

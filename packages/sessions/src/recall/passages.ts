@@ -1,39 +1,61 @@
+import { diversified } from "./diversify.ts";
 import { STATUS } from "./document-status.ts";
 import type { DocumentKind } from "./documents.ts";
 import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
 import type { WordQuery } from "./query-words.ts";
-import type { Ranking } from "./rank.ts";
+import type { RankedDocument, Ranking } from "./rank.ts";
 import { type FoundWord, WordFinder } from "./word-finder.ts";
-import { termsOf } from "./word-scanner.ts";
 
-/** Documents that are read to find their best passages. Enough for several pages. */
+/*
+ * The figures below were chosen with about a hundred questions about recorded sessions. The share of answered
+ * questions changes little if they change by a third.
+ */
+
+/** Documents that are read to find their best passages. They fill several pages. */
 const READ_DOCUMENTS = 64;
-/** Messages that are read as well, however far down. A sentence is easily outnumbered by output. */
+/** Messages that are read as well, further down. Output easily outnumbers sentences. */
 const READ_MESSAGES = 32;
-/** Maximum words that are read. A session of large results would otherwise take seconds. */
+/** Maximum words that are read, about 2 MB. Finding them takes some 20 ms. */
 const MAX_WORDS_READ = 400_000;
 
-/** Length of a sentence or two, in characters. */
-const NARROW = JSON.parse(process.env.TUNE ?? '{}').NARROW ?? 240;
-/** Length of a paragraph. */
-const WIDE = JSON.parse(process.env.TUNE ?? '{}').WIDE ?? 1_000;
+/** Lengths of the compared passages, in characters: a sentence or two, and a paragraph. */
+const NARROW = 240;
+const WIDE = 1_000;
+/** Parts of the score: how many words of the query are in one sentence, in one paragraph, in the whole text. */
+const NARROW_SHARE = 0.5;
+const WIDE_SHARE = 0.35;
+const TEXT_SHARE = 0.15;
+/** Part of the score that follows the ranking of whole documents. It counts repeated words and lengths. */
+const DOCUMENT_SHARE = 0.3;
 
-const T = JSON.parse(process.env.TUNE ?? "{}");
-const tune = (name: string, value: number): number => T[name] ?? value;
-
-const KIND_WEIGHTS: Readonly<Record<DocumentKind, number>> = {
-  user: tune("user", 1.2),
-  assistant: tune("assistant", 1.2),
-  thinking: tune("thinking", 0.7),
-  call: tune("call", 0.75),
-  result: tune("result", 0.75),
-  attachment: tune("attachment", 0.75),
+/** Weights by author. A sentence that answers a question beats thousands of lines with its words. */
+const KIND_WEIGHTS: Readonly<Record<DocumentKind | "person", number>> = {
+  person: 1.45,
+  assistant: 1.2,
+  // Most thoughts are repeated in the message that follows.
+  thinking: 0.7,
+  // Text of the host in the user's name, such as a report of a subagent.
+  user: 0.75,
+  call: 0.75,
+  result: 0.75,
+  attachment: 0.75,
   system: 0.7,
-  summary: tune("summary", 0.6),
+  summary: 0.6,
   other: 0.5,
 };
-const PERSON = tune("person", 1.5);
-const NAMED = tune("named", 2);
+/** Factor for messages of people if the query asks about the user. */
+const NAMED_USER = 2;
+
+/** Best passages whose neighbors gain. */
+const LEADERS = 24;
+/** Part of the score of an answer that the person's message before or after it gains. */
+const NEAR_SHARE = 0.2;
+/** The same part if the query asks about the user. A short message is often clear only from the answer. */
+const NEAR_SHARE_OF_USER = 0.6;
+/** Maximum distance between an answer and a person's message, in documents. A turn can have many calls. */
+const NEAR_DOCUMENTS = 60;
+/** Number of a person's messages that count as the first or the last ones. */
+const EDGE_MESSAGES = 3;
 
 export interface FoundPassage {
   readonly document: ReadDocument;
@@ -42,7 +64,9 @@ export interface FoundPassage {
   readonly focus: number;
 }
 
-type Scored = FoundPassage & { readonly score: number };
+interface ScoredPassage extends FoundPassage {
+  readonly score: number;
+}
 
 /** Reads the best documents and ranks them by their best passages. */
 export function rankPassages(
@@ -51,91 +75,117 @@ export function rankPassages(
   ranking: Ranking,
   fits: (document: number) => boolean,
 ): readonly FoundPassage[] {
-  const finder = new WordFinder(query.words);
-  const whole = ranking.weights.reduce((sum, weight) => sum + weight, 0);
-  const top = ranking.documents[0]?.score ?? 1;
-  const scored = new Map<number, Scored>();
-  const scoreOf = (document: number, score: number): Scored => {
-    const read = session.read(document);
-    const words = finder.find(read.document.text);
-    const narrow = bestWindow(words, ranking.weights, NARROW);
-    const wide = bestWindow(words, ranking.weights, WIDE);
-    const all = bestWindow(words, ranking.weights, Number.POSITIVE_INFINITY);
-    const isPerson = isOfPerson(session, document);
-    const kind = read.record.kind === "user" && !isPerson ? "result" : read.record.kind;
-    const by = KIND_WEIGHTS[kind] * (isPerson ? PERSON : 1) * (isPerson && query.namesUser ? NAMED : 1);
-    const close =
-      (tune("narrow", 0.5) * narrow.weight + tune("wide", 0.35) * wide.weight + tune("all", 0.15) * all.weight) / Math.max(whole, 1e-9);
-    const value = by * (close ** tune("power", 1)) * (1 - tune("bm", 0.3) + tune("bm", 0.3) * Math.sqrt(score / top));
-    return { document: read, words, focus: wide.from, score: value };
+  const passages = new PassageScores(session, query, ranking);
+  for (const { document, score } of candidates(session, ranking)) passages.add(document, score);
+  const gains = new Map<number, number>();
+  const gain = (document: number, more: number): void => {
+    if (!fits(document)) return;
+    if (!passages.scored.has(document)) {
+      // A message without any word of the query answers only a question about its author.
+      if (query.namesUser) passages.add(document, 0);
+      else return;
+    }
+    gains.set(document, Math.max(gains.get(document) ?? 0, more));
   };
-  for (const { document, score } of candidates(session, ranking)) scored.set(document, scoreOf(document, score));
-  const best = [...scored.values()].sort((a, b) => b.score - a.score).slice(0, tune("leaders", 24));
-  const share = query.namesUser ? tune("nearNamed", 0.6) : tune("near", 0.2);
-  const bonus = new Map<number, number>();
-  for (const leader of best) {
-    if (leader.document.record.kind !== "assistant") continue;
+  const share = query.namesUser ? NEAR_SHARE_OF_USER : NEAR_SHARE;
+  for (const { document, score } of byScore(passages.scored.values()).slice(0, LEADERS)) {
+    if (document.record.kind !== "assistant") continue;
     for (const step of [-1, 1]) {
-      const at = personNear(session, leader.document.number, step);
-      if (at === undefined || !fits(at)) continue;
-      if (!scored.has(at)) { if (!query.namesUser) continue; scored.set(at, scoreOf(at, 0)); }
-      bonus.set(at, Math.max(bonus.get(at) ?? 0, leader.score * share * (step === 1 ? tune("after", 1) : 1)));
+      const near = personNear(session, document.number, step, NEAR_DOCUMENTS);
+      if (near !== undefined) gain(near, score * share);
     }
   }
-  for (const [at, more] of bonus) {
-    const own = scored.get(at) as Scored;
-    scored.set(at, { ...own, score: own.score + more });
+  for (const [nth, document] of edgeMessages(session, query).entries()) {
+    gain(document, KIND_WEIGHTS.person * NAMED_USER * (1 - nth / EDGE_MESSAGES));
   }
-  return diversified([...scored.values()].sort((a, b) => b.score - a.score));
+  const all = [...passages.scored].map(([document, passage]) => ({
+    ...passage,
+    score: passage.score + (gains.get(document) ?? 0),
+  }));
+  return diversified(byScore(all), passageText);
 }
 
-function diversified(ranked: readonly Scored[]): readonly Scored[] {
-  const count = tune("div", 32);
-  const left = ranked.slice(0, count).map((found) => ({ found, score: found.score, terms: termsAround(found) }));
-  const chosen: Scored[] = [];
-  while (left.length > 0) {
-    let best = 0;
-    for (let at = 1; at < left.length; at++) if ((left[at]?.score ?? 0) > (left[best]?.score ?? 0)) best = at;
-    const [next] = left.splice(best, 1);
-    if (next === undefined) break;
-    chosen.push(next.found);
-    for (const other of left) {
-      const alike = likeness(next.terms, other.terms);
-      const least = tune("alike", 0.3);
-      if (alike > least) other.score = Math.min(other.score, other.found.score * (1 - tune("lambda", 0.7) * (alike - least) / (1 - least)));
-    }
-  }
-  return [...chosen, ...ranked.slice(count)];
-}
+const byScore = (passages: Iterable<ScoredPassage>): readonly ScoredPassage[] =>
+  [...passages].sort((a, b) => b.score - a.score);
 
-function termsAround({ document, focus }: Scored): ReadonlySet<string> {
+/** Returns the paragraph around the best passage. */
+function passageText({ document, focus }: FoundPassage): string {
   const { text } = document.document;
-  const from = text.length <= WIDE ? 0 : Math.max(0, focus - WIDE / 3);
-  return new Set(termsOf(text.slice(from, from + WIDE)).map((term) => term.text));
+  const from = text.length <= WIDE ? 0 : Math.max(0, focus - Math.floor(WIDE / 3));
+  return text.slice(from, from + WIDE);
 }
 
-function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
-  let both = 0;
-  for (const term of one) if (other.has(term)) both++;
-  return both / Math.max(1, Math.min(one.size, other.size) * 0.5 + Math.max(one.size, other.size) * 0.5);
+class PassageScores {
+  readonly scored = new Map<number, ScoredPassage>();
+  readonly #session: IndexedSession;
+  readonly #query: WordQuery;
+  readonly #finder: WordFinder;
+  readonly #weights: readonly number[];
+  readonly #whole: number;
+  readonly #top: number;
+
+  constructor(session: IndexedSession, query: WordQuery, { weights, documents }: Ranking) {
+    this.#session = session;
+    this.#query = query;
+    this.#finder = new WordFinder(query.words);
+    this.#weights = weights;
+    this.#whole = Math.max(
+      Number.MIN_VALUE,
+      weights.reduce((sum, weight) => sum + weight, 0),
+    );
+    this.#top = documents[0]?.score ?? 1;
+  }
+
+  /** @param rank score of the whole document */
+  add(document: number, rank: number): void {
+    const read = this.#session.read(document);
+    const words = this.#finder.find(read.document.text);
+    const narrow = bestWindow(words, this.#weights, NARROW);
+    const wide = bestWindow(words, this.#weights, WIDE);
+    const text = bestWindow(words, this.#weights, Number.POSITIVE_INFINITY);
+    const close =
+      (NARROW_SHARE * narrow.weight + WIDE_SHARE * wide.weight + TEXT_SHARE * text.weight) / this.#whole;
+    const whole = 1 - DOCUMENT_SHARE + DOCUMENT_SHARE * Math.sqrt(rank / this.#top);
+    const score = close * whole * this.#authorWeight(read);
+    this.scored.set(document, { document: read, words, focus: wide.from, score });
+  }
+
+  #authorWeight({ number, record }: ReadDocument): number {
+    if (!isOfPerson(this.#session, number)) return KIND_WEIGHTS[record.kind];
+    return KIND_WEIGHTS.person * (this.#query.namesUser ? NAMED_USER : 1);
+  }
 }
 
 const isOfPerson = (session: IndexedSession, document: number): boolean =>
   (session.status(document) & STATUS.person) !== 0;
 
-const NEAR = 60;
-function personNear(session: IndexedSession, from: number, step: number): number | undefined {
-  for (let at = from + step, left = NEAR; left > 0 && at >= 0 && at < session.documents; at += step, left--) {
+function personNear(session: IndexedSession, from: number, step: number, most: number): number | undefined {
+  for (let at = from + step, left = most; left > 0 && at >= 0 && at < session.documents; at += step, left--) {
     if (isOfPerson(session, at)) return at;
   }
   return undefined;
 }
 
-function candidates(session: IndexedSession, { documents }: Ranking): Ranking["documents"] {
-  const chosen: Ranking["documents"][number][] = [];
+/** Returns the first or the last messages of people, if the query asks about them. */
+function edgeMessages(session: IndexedSession, { namesUser, edge }: WordQuery): readonly number[] {
+  const found: number[] = [];
+  if (!namesUser || edge === undefined) return found;
+  const step = edge === "first" ? 1 : -1;
+  let at: number | undefined = edge === "first" ? -1 : session.documents;
+  while (found.length < EDGE_MESSAGES) {
+    at = personNear(session, at, step, session.documents);
+    if (at === undefined) break;
+    found.push(at);
+  }
+  return found;
+}
+
+/** Chooses the documents to read. The choice depends only on the query, so that pages agree with each other. */
+function candidates(session: IndexedSession, { documents }: Ranking): readonly RankedDocument[] {
+  const chosen: RankedDocument[] = [];
   const lengths = session.lengths();
   let [words, messages] = [0, 0];
-  for (const [nth, ranked] of documents.entries()) {
+  for (const [nth, ranked] of documents.slice(0, CONSIDERED_DOCUMENTS).entries()) {
     if (nth >= READ_DOCUMENTS) {
       const isMessage = (session.status(ranked.document) & STATUS.spoken) !== 0;
       if (!isMessage || messages >= READ_MESSAGES) continue;
@@ -147,6 +197,9 @@ function candidates(session: IndexedSession, { documents }: Ranking): Ranking["d
   }
   return chosen;
 }
+
+/** Best documents among which the messages further down are searched. */
+export const CONSIDERED_DOCUMENTS = 512;
 
 /** Finds the passage of a length with the most weight of different words. */
 function bestWindow(
@@ -168,6 +221,7 @@ function bestWindow(
       weight += more * (weights[found.word] as number);
     }
     if (weight > best.weight) best = { weight, from: first.from };
+    // The first passage is the whole text.
     if (length === Number.POSITIVE_INFINITY) break;
   }
   return best;

@@ -21,6 +21,8 @@ export interface WordQuery {
   readonly words: readonly QueryWord[];
   /** True if the query names the user, who wrote the answer then. */
   readonly namesUser: boolean;
+  /** Set if the query asks about the start or the end of the session. */
+  readonly edge: "first" | "last" | undefined;
 }
 
 /** Words for the person who types. A session rarely contains them, because people write in the first person. */
@@ -37,6 +39,11 @@ const SPEECH_STEMS: ReadonlySet<string> = new Set(
 );
 const SPEECH_SHARE = 0.4;
 
+const EDGES: Readonly<Record<"first" | "last", ReadonlySet<string>>> = {
+  first: new Set(["first", "initial", "initially", "beginning", "start", "started", "originally", "opening"]),
+  last: new Set(["last", "latest", "final", "finally", "end", "eventually"]),
+};
+
 /**
  * Reads a query. Removes function words, unless the query has nothing else: `to be or not to be` is a query
  * too.
@@ -50,13 +57,16 @@ export function wordQuery(text: string): WordQuery {
   const isQuestion = telling.length < terms.length;
   const namesUser = isQuestion && others.length > 0 && others.length < telling.length;
   const kept = namesUser ? others : telling.length > 0 ? telling : terms;
+  const edge = (["first", "last"] as const).find((at) => terms.some((term) => EDGES[at].has(term.text)));
+  const isWeak = ({ text }: QueryTerm): boolean =>
+    SPEECH_STEMS.has(stemOf(text)) || (edge !== undefined && EDGES[edge].has(text));
   const related = relatedWords();
   const words = kept.slice(0, MAX_TERMS).map((term): QueryWord => {
     const stem = stemOf(term.text);
-    const share = namesUser && SPEECH_STEMS.has(stem) ? SPEECH_SHARE : 1;
+    const share = namesUser && isWeak(term) ? SPEECH_SHARE : 1;
     return { ...term, stem, share, related: [...(related.get(stem) ?? []), ...joinedWith(term, terms)] };
   });
-  return { words, namesUser };
+  return { words, namesUser, edge };
 }
 
 /** Returns a word and its neighbor in the query as one word, because people write `home page` and `homepage`. */

@@ -36,6 +36,8 @@ export interface Ranking {
   /** Documents, best first. If two are equally good, the newer one comes first. */
   readonly documents: readonly RankedDocument[];
   readonly total: number;
+  /** Checks whether a document is among all matching ones. */
+  matches(document: number): boolean;
   /** Weight of each word: its rarity in the session. 0 if no document has it. */
   readonly weights: readonly number[];
 }
@@ -98,11 +100,17 @@ class Scores {
       if (own === 0) weight = Math.max(weight, rarity * form.weight);
     };
     for (const part of word.parts) {
-      addWeaker({ lists: this.#lists((segment) => listsOf(segment, part)), weight: FORM_WEIGHTS.part / word.parts.length });
+      addWeaker({
+        lists: this.#lists((segment) => listsOf(segment, part)),
+        weight: FORM_WEIGHTS.part / word.parts.length,
+      });
     }
     for (const other of word.related) {
       const stem = stemOf(other);
-      addWeaker({ lists: this.#lists((segment) => withStem(segment, other, stem)), weight: FORM_WEIGHTS.related });
+      addWeaker({
+        lists: this.#lists((segment) => withStem(segment, other, stem)),
+        weight: FORM_WEIGHTS.related,
+      });
     }
     if (weight === 0 && !isTooShort(word.text)) {
       const pieces = (segment: Segment): readonly Buffer[] =>
@@ -139,7 +147,9 @@ class Scores {
       }
     }
     if (documents.length === 0) return 0;
-    const rarity = Math.log(1 + (this.#session.documents - documents.length + 0.5) / (documents.length + 0.5));
+    const rarity = Math.log(
+      1 + (this.#session.documents - documents.length + 0.5) / (documents.length + 0.5),
+    );
     const lengths = this.#session.lengths();
     const byLength = (SATURATION * LENGTH_SHARE) / this.#averageLength;
     for (const document of documents) {
@@ -184,7 +194,7 @@ function withStem(segment: Segment, text: string, stem: string): readonly Buffer
   return stem === text ? [...listsOf(segment, text), ...siblings] : [...listsOf(segment, stem), ...siblings];
 }
 
-export function statusWeight(status: number): number {
+function statusWeight(status: number): number {
   if ((status & STATUS.retold) !== 0) return RETOLD_WEIGHT;
   if ((status & STATUS.person) !== 0) return PERSON_WEIGHT;
   return (status & STATUS.spoken) === 0 ? 1 : SPOKEN_WEIGHT;
@@ -204,18 +214,19 @@ function best(
   { least, most }: { readonly least: number; readonly most: number },
 ): Omit<Ranking, "weights"> {
   const kept: RankedDocument[] = [];
+  const matches = (document: number): boolean =>
+    values[document] !== 0 && (coverage[document] as number) >= least && fits(document);
   let total = 0;
   // Starts with the newest document, so that newer documents come first among equal scores.
   for (let document = values.length - 1; document >= 0; document--) {
-    const value = values[document] as number;
-    const covered = coverage[document] as number;
-    if (value === 0 || covered < least || !fits(document)) continue;
+    if (!matches(document)) continue;
     total++;
-    const score = value * covered * statusWeight(session.status(document));
+    const text = (values[document] as number) * (coverage[document] as number);
+    const score = text * statusWeight(session.status(document));
     kept.push({ document, score });
     // From time to time, drops documents that cannot be among the best. Sorting keeps the order of equals.
     if (kept.length >= most * 2 + SORTED_AT_ONCE) kept.sort(byScore).splice(most);
   }
   kept.sort(byScore).splice(most);
-  return { documents: kept, total };
+  return { documents: kept, total, matches };
 }

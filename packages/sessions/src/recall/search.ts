@@ -12,13 +12,13 @@ import {
 } from "./exact-search.ts";
 import { excerptAround, pieceOf, tokensUpTo } from "./excerpt.ts";
 import type { IndexedSession } from "./indexed-session.ts";
+import { CONSIDERED_DOCUMENTS, rankPassages } from "./passages.ts";
 import { GuardedPattern, literalsIn } from "./pattern.ts";
 import type { RecallHit, RecallPage, RecallQuery } from "./query.ts";
 import { wordQuery } from "./query-words.ts";
 import { rankByWords } from "./rank.ts";
-import { rankPassages } from "./passages.ts";
-import { WordFinder, type FoundWord } from "./word-finder.ts";
 import { NAMES, nameOf } from "./segment.ts";
+import { type FoundWord, WordFinder } from "./word-finder.ts";
 
 /** Number of hits that an agent can read at once. */
 export const HITS_PER_PAGE = 8;
@@ -32,9 +32,6 @@ export const PAGE_TOKENS = 4_000;
  * vague.
  */
 const MAX_NAMES = 10_000;
-
-/** Number of documents of which the best passages are compared. Every page of a query compares the same ones. */
-const CANDIDATES = 512;
 
 const matchesOf = (words: readonly FoundWord[]): readonly Match[] => words.map(({ from, to }) => [from, to]);
 
@@ -117,20 +114,22 @@ function findByWords(
   { skip, limit }: { readonly skip: number; readonly limit: number },
 ): FoundDocuments & Pick<RecallPage, "total"> {
   const query = wordQuery(text);
-  const ranking = rankByWords(session, query.words, fits, Math.max(CANDIDATES, skip + limit));
+  const ranking = rankByWords(session, query.words, fits, Math.max(CONSIDERED_DOCUMENTS, skip + limit));
   const first = rankPassages(session, query, ranking, fits);
   const finder = new WordFinder(query.words);
   const read = new Set(first.map(({ document }) => document.number));
   const rest = ranking.documents.filter(({ document }) => !read.has(document));
   const wanted = [...first, ...rest].slice(skip, skip + limit);
+  const total = ranking.total + first.filter(({ document }) => !ranking.matches(document.number)).length;
   return {
     documents: wanted.map((found) => {
-      if ("words" in found) return { document: found.document, matches: matchesOf(found.words), focus: found.focus };
+      if ("words" in found)
+        return { document: found.document, matches: matchesOf(found.words), focus: found.focus };
       const document = session.read(found.document);
       return { document, matches: matchesOf(finder.find(document.document.text)) };
     }),
-    total: ranking.total,
-    hasMore: ranking.total > skip + limit,
+    total,
+    hasMore: total > skip + limit,
     notSearched: 0,
   };
 }
@@ -179,7 +178,9 @@ const documentsWith = (
   fits: (document: number) => boolean,
 ): ReadonlySet<number> =>
   new Set(
-    rankByWords(session, wordQuery(words).words, fits, Number.MAX_SAFE_INTEGER).documents.map(({ document }) => document),
+    rankByWords(session, wordQuery(words).words, fits, Number.MAX_SAFE_INTEGER).documents.map(
+      ({ document }) => document,
+    ),
   );
 
 function newestFirst(

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
+import { isPrompt } from "../transcript/prompts.ts";
 import { Dictionary, type DictionaryBytes, damaged, type Section } from "./dictionary.ts";
 import { DOCUMENT_KINDS, type DocumentKind, type SearchDocument } from "./documents.ts";
-import { isPrompt } from "../transcript/prompts.ts";
 import { TermTable } from "./term-table.ts";
 import { type TermSink, termHashes, WordScanner } from "./word-scanner.ts";
 

@@ -1,5 +1,12 @@
 import { crc32 } from "node:zlib";
-import { BLOCK_ENTRY_BYTES, BLOCK_TERMS, type DictionaryBytes, TERM_BYTES, TEXT_END, writeUnit } from "./dictionary.ts";
+import {
+  BLOCK_ENTRY_BYTES,
+  BLOCK_TERMS,
+  type DictionaryBytes,
+  TERM_BYTES,
+  TEXT_END,
+  writeUnit,
+} from "./dictionary.ts";
 import { stemOf } from "./stem.ts";
 import { termHashes } from "./word-scanner.ts";
 

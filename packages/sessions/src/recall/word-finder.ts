@@ -38,6 +38,8 @@ export class WordFinder {
   readonly #stems = new Map<string, Form>();
   /** Form of each word so far, by its hash, or null if it matches no word. */
   readonly #known = new Map<number, Form | null>();
+  /** First two characters of all forms and stems. Most words of a text can be skipped by them. */
+  readonly #starts = new Set<number>();
   readonly #scanner: WordScanner;
   readonly #words: readonly QueryWord[];
   #found: FoundWord[] = [];
@@ -53,6 +55,9 @@ export class WordFinder {
       for (const part of parts) add(this.#forms, part, { word, weight: FORM_WEIGHTS.part });
       add(this.#stems, stem, { word, weight: FORM_WEIGHTS.stem });
       for (const other of related) add(this.#stems, stemOf(other), { word, weight: FORM_WEIGHTS.related });
+    }
+    for (const text of [...this.#forms.keys(), ...this.#stems.keys()]) {
+      this.#starts.add(startOf(text.charCodeAt(0), text.charCodeAt(1)));
     }
     this.#scanner = new WordScanner({
       term: (hash, check, units, from, to) => this.#term(hash, check, units, from, to, 1),
@@ -85,6 +90,8 @@ export class WordFinder {
 
   #term(hash: number, check: number, units: Uint16Array, from: number, to: number, share: number): void {
     if (this.#found.length >= MAX_PLACES) return;
+    if (!this.#starts.has(startOf(units[from] as number, to - from > 1 ? (units[from + 1] as number) : 0)))
+      return;
     const key = hash * 2 ** 21 + (check & 0x1fffff);
     let form = this.#known.get(key);
     if (form === undefined) {
@@ -97,9 +104,17 @@ export class WordFinder {
     const weight = form.weight * share;
     const previous = this.#found.at(-1);
     // A part of an identifier that matches as a whole adds nothing.
-    if (share < 1 && previous?.word === form.word && previous.from <= start + from && previous.to >= start + to)
+    if (
+      share < 1 &&
+      previous?.word === form.word &&
+      previous.from <= start + from &&
+      previous.to >= start + to
+    )
       return;
     const at = share < 1 ? start + from : start;
     this.#found.push({ word: form.word, weight, from: at, to: at + to - from });
   }
 }
+
+/** Combines the first two characters of a word. A stem starts with the same characters as its words. */
+const startOf = (first: number, second: number): number => first * 2 ** 16 + (second || 0);
