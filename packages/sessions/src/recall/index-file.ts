@@ -7,6 +7,7 @@ import {
   numberField,
   parseJson,
   stringField,
+  stringListField,
 } from "@longhaul/core/internal/messages";
 import { readNow } from "../transcript/file-bytes.ts";
 import { damaged, type Section } from "./dictionary.ts";
@@ -39,10 +40,25 @@ interface SessionMark {
   readonly fingerprint: string;
 }
 
+/** Mark of a session file. While it stays the same, the session did not change. */
+export interface FileMark {
+  readonly bytes: number;
+  readonly modifiedMs: number;
+  readonly inode: number;
+}
+
+export const isSameFile = (one: FileMark, other: FileMark): boolean =>
+  one.bytes === other.bytes && one.modifiedMs === other.modifiedMs && one.inode === other.inode;
+
 /** Positions of everything in an index, and the session it belongs to. */
 export interface IndexDirectory {
   readonly version: number;
   readonly session: SessionMark;
+  readonly file: FileMark;
+  /** True if the next line of the session may change the end of the index. */
+  readonly isOpenEnded: boolean;
+  /** Working directories that the session names. Untrusted text. */
+  readonly folders: readonly string[];
   /** If the session only grows by messages, this is the parent of the next line. */
   readonly leaf: string | null;
   readonly segments: readonly SegmentPlace[];
@@ -142,10 +158,14 @@ export interface IndexToWrite {
   readonly added: readonly SegmentBytes[];
   readonly status: Buffer;
   readonly session: SessionMark;
+  readonly mark: FileMark;
+  readonly isOpenEnded: boolean;
+  readonly folders: readonly string[];
   readonly leaf: string | null;
 }
 
-export function* indexParts({ kept, file, added, status, session, leaf }: IndexToWrite): Generator<Buffer> {
+export function* indexParts(index: IndexToWrite): Generator<Buffer> {
+  const { kept, file, added, status, session, mark, isOpenEnded, folders, leaf } = index;
   let at = 0;
   const segments: SegmentPlace[] = [];
   for (const place of kept) {
@@ -169,7 +189,16 @@ export function* indexParts({ kept, file, added, status, session, leaf }: IndexT
   }
   yield status;
   const standing = { at, bytes: status.length, crc: crc32(status) };
-  const directory: IndexDirectory = { version: INDEX_VERSION, session, leaf, segments, standing };
+  const directory: IndexDirectory = {
+    version: INDEX_VERSION,
+    session,
+    file: mark,
+    isOpenEnded,
+    folders,
+    leaf,
+    segments,
+    standing,
+  };
   const text = Buffer.from(JSON.stringify(directory), "utf8");
   const end = Buffer.alloc(8);
   end.writeUInt32LE(text.length, 0);
@@ -184,12 +213,20 @@ export function* indexParts({ kept, file, added, status, session, leaf }: IndexT
 function directoryOf(value: unknown): IndexDirectory {
   if (!isRecord(value) || value.version !== INDEX_VERSION) damaged("of another version");
   const session = field(value, "session");
+  const file = field(value, "file");
   return {
     version: INDEX_VERSION,
     session: {
       bytes: numberField(session, "bytes"),
       fingerprint: stringField(session, "fingerprint") ?? "",
     },
+    file: {
+      bytes: numberField(file, "bytes"),
+      modifiedMs: numberField(file, "modifiedMs"),
+      inode: numberField(file, "inode"),
+    },
+    isOpenEnded: value.isOpenEnded === true,
+    folders: stringListField(value, "folders"),
     leaf: stringField(value, "leaf") ?? null,
     segments: listField(value, "segments") as readonly SegmentPlace[],
     standing: field(value, "standing") as SectionPlace,

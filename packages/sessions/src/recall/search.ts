@@ -13,7 +13,7 @@ import {
 import { excerptAround, pieceOf, tokensUpTo } from "./excerpt.ts";
 import type { IndexedSession } from "./indexed-session.ts";
 import { CONSIDERED_DOCUMENTS, rankPassages } from "./passages.ts";
-import { GuardedPattern, literalsIn } from "./pattern.ts";
+import { GuardedPattern, literalsIn, type Match } from "./pattern.ts";
 import type { RecallHit, RecallPage, RecallQuery } from "./query.ts";
 import { wordQuery } from "./query-words.ts";
 import { rankByWords } from "./rank.ts";
