@@ -90,7 +90,7 @@ function byteFilter(session: IndexedSession, text: string): (number: number) => 
   const odd = new Set(session.named(ODD_ESCAPES));
   return (number) => {
     const record = session.record(number);
-    return !VERBATIM.has(record.kind) || odd.has(number) || session.line(record).includes(bytes);
+    return !VERBATIM.has(record.kind) || odd.has(number) || session.line(number, record).includes(bytes);
   };
 }
 

@@ -25,7 +25,7 @@ const ODD_ESCAPE = Buffer.from("\\u00");
 const PLAIN = /\\u00(?!22|26|27|2f|3c|3e|5c)[2-7]/i;
 
 /** Maximum number of working directories that an index keeps. An agent rarely changes its folder. */
-const MAX_FOLDERS = 8;
+export const MAX_FOLDERS = 8;
 /** Maximum length of a path on the usual systems. */
 const LONGEST_FOLDER = 4_096;
 
@@ -37,7 +37,6 @@ export class Gatherer {
   readonly #segments: SegmentBytes[] = [];
   readonly #queue: MessageQueue<QueuePlace>;
   readonly #folders = new Set<string>();
-  #entries = 0;
   #writer = new SegmentWriter();
   #from: number;
   #to: number;
@@ -54,7 +53,6 @@ export class Gatherer {
   line(bytes: Buffer, offset: number, isComplete: boolean): readonly Entry[] {
     this.#reader.read(bytes, offset, isComplete);
     const entries = this.#reader.entries.splice(0);
-    this.#entries += entries.length;
     this.#reader.damage.length = 0;
     const odd = bytes.includes(ODD_ESCAPE) && PLAIN.test(bytes.toString("latin1")) ? FLAGS.odd : 0;
     for (const [entryInLine, entry] of entries.entries()) {
@@ -81,11 +79,6 @@ export class Gatherer {
     if (this.#queue.isUncertain) damaged("messages of a queue that began further up");
     if (this.#to > this.#from) this.#endSegment();
     return this.#segments;
-  }
-
-  /** Number of entries in all lines. */
-  get entries(): number {
-    return this.#entries;
   }
 
   /** Working directories that the entries name, in the order of the file. Untrusted text. */

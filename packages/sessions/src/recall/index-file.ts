@@ -1,4 +1,3 @@
-import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import {
   field,
@@ -11,6 +10,7 @@ import {
 } from "@longhaul/core/internal/messages";
 import { readNow } from "../transcript/file-bytes.ts";
 import { damaged, type Section } from "./dictionary.ts";
+import { FilePool, type PooledFile } from "./file-pool.ts";
 import { SECTIONS, type SectionName, Segment, type SegmentBytes, type SegmentFacts } from "./segment.ts";
 
 /** Version of the format. Increase it with every format change. An index of another version is rebuilt. */
@@ -66,48 +66,47 @@ export interface IndexDirectory {
   readonly standing: SectionPlace;
 }
 
+/** Bytes of an index file. */
+interface IndexBytes extends PooledFile {
+  close(): void;
+}
+
 /** Index file. Verifies everything that it reads. */
 export class IndexFile {
-  readonly #file: number;
-  readonly #bytes: number;
+  readonly #file: IndexBytes;
 
-  private constructor(file: number, bytes: number) {
+  private constructor(file: IndexBytes) {
     this.#file = file;
-    this.#bytes = bytes;
   }
 
-  /** Opens an index file. Returns undefined if no readable file exists. */
-  static open(path: string): IndexFile | undefined {
-    try {
-      // Others may write to the folder. For this reason, this function follows no links and does not wait for
-      // a pipe.
-      const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-      const stat = fstatSync(file);
-      if (stat.isFile()) return new IndexFile(file, stat.size);
-      closeSync(file);
-    } catch {
-      // The index is rebuilt.
-    }
-    return undefined;
+  /**
+   * Opens an index file. Returns undefined if no readable file exists.
+   * @param pool files among which the index opens again when it is read. Default: the index stays open.
+   */
+  static open(path: string, pool?: FilePool): IndexFile | undefined {
+    const own = pool ?? new FilePool();
+    const file = own.file(path, { isLinkAllowed: false });
+    if (file === undefined) return undefined;
+    return new IndexFile({ ...file, close: () => (pool === undefined ? own.close() : undefined) });
   }
 
   close(): void {
-    closeSync(this.#file);
+    this.#file.close();
   }
 
   read(from: number, to: number): Buffer {
-    if (!(from >= 0 && to >= from && to <= this.#bytes)) damaged("a place beyond its end");
+    if (!(from >= 0 && to >= from && to <= this.#file.bytes)) damaged("a place beyond its end");
     const buffer = Buffer.allocUnsafeSlow(to - from);
-    if (readNow(this.#file, buffer, from) < buffer.length) damaged("it ends too early");
+    if (this.#file.read(buffer, from) < buffer.length) damaged("it ends too early");
     return buffer;
   }
 
   directory(): IndexDirectory {
-    const end = this.read(Math.max(0, this.#bytes - FIRST_READ_BYTES), this.#bytes);
+    const end = this.read(Math.max(0, this.#file.bytes - FIRST_READ_BYTES), this.#file.bytes);
     if (end.length < END_BYTES || !end.subarray(-END_MARK.length).equals(END_MARK)) damaged("no end");
     const length = end.readUInt32LE(end.length - END_BYTES);
     const checksum = end.readUInt32LE(end.length - END_BYTES + 4);
-    const start = this.#bytes - END_BYTES - length;
+    const start = this.#file.bytes - END_BYTES - length;
     const fits = length + END_BYTES <= end.length;
     const text = fits
       ? end.subarray(end.length - END_BYTES - length, end.length - END_BYTES)
@@ -122,6 +121,12 @@ export class IndexFile {
       read: (from, to) => this.read(at + from, at + Math.min(to, bytes)),
       whole: () => checked(this.read(at, at + bytes), crc),
     };
+  }
+
+  /** Verifies all parts of the index. */
+  verify({ segments, standing }: IndexDirectory): void {
+    this.section(standing).whole();
+    for (const { sections } of segments) for (const name of SECTIONS) this.section(sections[name]).whole();
   }
 
   segment(place: SegmentPlace): Segment {

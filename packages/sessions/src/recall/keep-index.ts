@@ -10,7 +10,7 @@ import type { OpenSessionFile } from "../transcript/session-file.ts";
 import { writeWholeFile } from "../transcript/whole-file.ts";
 import { damaged, IndexDamaged } from "./dictionary.ts";
 import { hasUuid, plainGrowth, statusOf, statusOfAdded } from "./document-status.ts";
-import { type CallFacts, Gatherer } from "./gatherer.ts";
+import { type CallFacts, Gatherer, MAX_FOLDERS } from "./gatherer.ts";
 import {
   type FileMark,
   fingerprintOf,
@@ -93,26 +93,40 @@ interface KnownIndex extends OpenIndex {
   readonly directory: IndexDirectory;
 }
 
+/** Index as it is in a file, without its session. */
+interface StoredIndex extends Pick<OpenIndex, "segments" | "status" | "folders"> {
+  readonly directory: IndexDirectory;
+}
+
+/** Reads an index file. Returns undefined if it is damaged, or of another version. */
+export function storedIndex(file: IndexFile): StoredIndex | undefined {
+  try {
+    const directory = file.directory();
+    const segments = directory.segments.map((place) => file.segment(place));
+    const status = file.section(directory.standing).whole();
+    if (status.length !== documentsIn(segments)) damaged("status");
+    return { directory, segments, status, folders: directory.folders };
+  } catch {
+    return undefined;
+  }
+}
+
 /** Opens the stored index. Returns undefined if there is none, or if it belongs to another session. */
 function knownIndex({ fd, bytes }: OpenSessionFile, indexPath: string): KnownIndex | undefined {
   const file = IndexFile.open(indexPath);
   if (file === undefined) return undefined;
-  try {
-    const directory = file.directory();
-    const { session } = directory;
-    if (directory.isOpenEnded && session.bytes !== bytes) damaged("only good until the session grows");
-    if (session.bytes > bytes || session.fingerprint !== fingerprintOf(fd, session.bytes)) {
-      damaged("of another session");
-    }
-    const segments = directory.segments.map((place) => file.segment(place));
-    const status = file.section(directory.standing).whole();
-    if (status.length !== documentsIn(segments)) damaged("status");
-    const { folders } = directory;
-    return { file, directory, segments, status, folders, close: () => file.close() };
-  } catch {
-    file.close();
-    return undefined;
+  const stored = storedIndex(file);
+  if (stored !== undefined && isOf(stored.directory, fd, bytes)) {
+    return { ...stored, file, close: () => file.close() };
   }
+  file.close();
+  return undefined;
+}
+
+/** Checks whether the index belongs to this session, which may have grown since. */
+function isOf({ session, isOpenEnded }: IndexDirectory, fd: number, bytes: number): boolean {
+  if (session.bytes > bytes || (isOpenEnded && session.bytes !== bytes)) return false;
+  return session.fingerprint === fingerprintOf(fd, session.bytes);
 }
 
 const markOf = ({ bytes, modifiedMs, inode }: OpenSessionFile): FileMark => ({ bytes, modifiedMs, inode });
@@ -162,7 +176,7 @@ async function grow(
     (position) => onProgress?.(position - from, bytes - from),
   );
   const { isQueueOpen } = gatherer;
-  const folders = [...new Set([...(known?.folders ?? []), ...gatherer.folders])];
+  const folders = [...new Set([...(known?.folders ?? []), ...gatherer.folders])].slice(0, MAX_FOLDERS);
   const added = gatherer.end();
   const segments = [...old, ...added.map(segmentInMemory)];
   const { status, leaf } = await statusNow(session, path, known, segments, fresh);

@@ -92,7 +92,8 @@ export function rankPassages(
     if (document.record.kind !== "assistant") continue;
     for (const step of [-1, 1]) {
       const near = personNear(session, document.number, step, NEAR_DOCUMENTS);
-      if (near !== undefined) gain(near, score * share);
+      if (near !== undefined && session.partOf(near) === session.partOf(document.number))
+        gain(near, score * share);
     }
   }
   for (const [nth, document] of edgeMessages(session, query).entries()) {

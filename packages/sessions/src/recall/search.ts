@@ -41,17 +41,32 @@ export async function search(
   query: RecallQuery,
   countTokens: CountText,
 ): Promise<RecallPage> {
+  const { hits, ...page } = await searchWithPlaces(session, query, countTokens);
+  return { ...page, hits: hits.map(({ hit }) => hit) };
+}
+
+/** Hit with the number of its document. */
+interface PlacedHit {
+  readonly hit: RecallHit;
+  readonly document: number;
+}
+
+export async function searchWithPlaces(
+  session: IndexedSession,
+  query: RecallQuery,
+  countTokens: CountText,
+): Promise<Omit<RecallPage, "hits"> & { readonly hits: readonly PlacedHit[] }> {
   const page = Math.max(1, Math.floor(query.page ?? 1));
   const limit = Math.max(1, Math.floor(query.limit ?? HITS_PER_PAGE));
   const found = await find(session, query, (page - 1) * limit, limit);
-  const hits: RecallHit[] = [];
+  const hits: PlacedHit[] = [];
   const shares = sharesOf(found.documents, query.budgetTokens ?? PAGE_TOKENS, countTokens);
   for (const [nth, { document, matches, focus }] of found.documents.entries()) {
     const share = shares[nth] ?? 1;
     const excerpt = excerptAround(document.document.text, matches, share, countTokens, focus);
     const piece = pieceOf(session, document, excerpt.from, excerpt.to);
     const ranges = excerpt.matches.map(([from, to]) => [from - excerpt.from, to - excerpt.from] as const);
-    hits.push({ ...piece, matches: ranges });
+    hits.push({ hit: { ...piece, matches: ranges }, document: document.number });
   }
   const { total, hasMore, notSearched } = found;
   return { hits, page, total, hasMore, notSearched };

@@ -67,7 +67,7 @@ export function fileNotFound(path: string, cause: unknown): LonghaulError {
   });
 }
 
-export function unreadable(path: string, why: string, cause?: unknown): LonghaulError {
+function unreadable(path: string, why: string, cause?: unknown): LonghaulError {
   return new LonghaulError("session-unreadable", `Cannot read ${path} as a session: ${why}.`, {
     remedy: PASS_SESSION_FILE,
     facts: { path },
