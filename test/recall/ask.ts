@@ -43,13 +43,15 @@ export async function askRecall(path: string, question: string): Promise<readonl
 export async function plainRanking(path: string): Promise<(question: string) => readonly Passage[]> {
   const { entries } = await loadSession(path);
   const seen = new Set<string>();
-  const blocks = entries.flatMap((entry) => {
-    const { uuid } = entry;
-    // A repeated line is one entry.
-    if (uuid === undefined || seen.has(uuid)) return [];
-    seen.add(uuid);
-    return documentsOf(entry).map(({ text }) => ({ uuid, text }));
-  });
+  const blocks = entries.flatMap((entry) =>
+    documentsOf(entry).flatMap(({ text }) => {
+      // A line that was written again is the same text.
+      const key = `${entry.uuid} ${text}`;
+      if (entry.uuid === undefined || seen.has(key)) return [];
+      seen.add(key);
+      return [{ uuid: entry.uuid, text }];
+    }),
+  );
   const ranking = new PlainBm25(blocks);
   return (question) => ranking.search(question, PAGE_HITS);
 }
