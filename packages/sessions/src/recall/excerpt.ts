@@ -6,11 +6,9 @@ import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
 import type { Match } from "./pattern.ts";
 import type { RecallPiece } from "./query.ts";
 import { FLAGS } from "./segment.ts";
-import { termsOf } from "./word-scanner.ts";
 
 /** Assumed maximum of characters per token. Few tokens are longer. */
 const CHARACTERS_PER_TOKEN = 6;
-const MAX_MATCHES = 200;
 
 /** Returns the end of the part that fits the budget. Prefers whole lines. The end is always after `from`. */
 export function fittingEnd(text: string, from: number, budgetTokens: number, countTokens: CountText): number {
@@ -76,32 +74,6 @@ function densest(matches: readonly Match[], width: number): number {
     if (count > most) [best, most] = [start, count];
   }
   return best;
-}
-
-/**
- * Pattern of a color code. A word can start directly after the code, although the code ends with a letter.
- */
-const COLOR = "\\u001b\\[[\\d;]*m";
-
-/**
- * Finds the words of a query in a text. If the text contains whole words of the query, returns only these.
- * Otherwise returns parts of words.
- */
-export function wordMatches(text: string, words: string): readonly Match[] {
-  const terms = termsOf(words).flatMap(({ text: whole, parts }) => [whole, ...parts]);
-  const wanted = [...new Set(terms)].sort((a, b) => b.length - a.length);
-  if (wanted.length === 0) return [];
-  const pattern = wanted.map((term) => term.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|");
-  const found = (source: string): readonly Match[] => {
-    const matches: Match[] = [];
-    for (const match of text.matchAll(new RegExp(source, "gi"))) {
-      matches.push([match.index, match.index + match[0].length]);
-      if (matches.length === MAX_MATCHES) break;
-    }
-    return matches;
-  };
-  const whole = found(`(?:(?<![a-z0-9])|(?<=${COLOR}))(?:${pattern})(?![a-z0-9])`);
-  return whole.length > 0 ? whole : found(pattern);
 }
 
 /** Formats a document, or a part of it, for display. */

@@ -13,6 +13,8 @@ export interface QueryWord extends QueryTerm {
   readonly stem: string;
   /** Other words for the same thing. */
   readonly related: readonly string[];
+  /** The word and a neighbor in the query as one word, because people write `home page` and `homepage`. */
+  readonly joined: readonly string[];
   /** Importance of the word in the query, from 0 to 1. */
   readonly share: number;
 }
@@ -64,12 +66,11 @@ export function wordQuery(text: string): WordQuery {
   const words = kept.slice(0, MAX_TERMS).map((term): QueryWord => {
     const stem = stemOf(term.text);
     const share = namesUser && isWeak(term) ? SPEECH_SHARE : 1;
-    return { ...term, stem, share, related: [...(related.get(stem) ?? []), ...joinedWith(term, terms)] };
+    return { ...term, stem, share, related: related.get(stem) ?? [], joined: joinedWith(term, terms) };
   });
   return { words, namesUser, edge };
 }
 
-/** Returns a word and its neighbor in the query as one word, because people write `home page` and `homepage`. */
 function joinedWith({ text }: QueryTerm, terms: readonly QueryTerm[]): readonly string[] {
   const at = terms.findIndex((term) => term.text === text);
   const [before, after] = [terms[at - 1]?.text, terms[at + 1]?.text];

@@ -4,8 +4,7 @@ import type { IndexedSession } from "./indexed-session.ts";
 import type { QueryWord } from "./query-words.ts";
 import type { Segment } from "./segment.ts";
 import { stemOf } from "./stem.ts";
-import { FORM_WEIGHTS } from "./word-finder.ts";
-import { isIdeograph } from "./word-scanner.ts";
+import { FORM_WEIGHTS, isTooShort } from "./word-finder.ts";
 
 /**
  * Common BM25 parameters. The first decides how quickly repeated words stop counting. The second decides how
@@ -13,7 +12,6 @@ import { isIdeograph } from "./word-scanner.ts";
  */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
-const SHORTEST_PIECE = 3;
 const MAX_PIECES = 64;
 /** Weight of a message, which says more than the output of a command. */
 const SPOKEN_WEIGHT = 1.5;
@@ -105,6 +103,11 @@ class Scores {
         weight: FORM_WEIGHTS.part / word.parts.length,
       });
     }
+    for (const other of word.joined) {
+      const stem = stemOf(other);
+      const lists = this.#lists((segment) => withStem(segment, other, stem));
+      addWeaker({ lists, weight: FORM_WEIGHTS.stem });
+    }
     for (const other of word.related) {
       const stem = stemOf(other);
       addWeaker({
@@ -174,13 +177,6 @@ class Scores {
     }
   }
 }
-
-/**
- * Checks whether a text is too short for a search. A single letter is too short, because it occurs in very
- * many words. A single ideograph is not, because it is a word.
- */
-const isTooShort = (text: string): boolean =>
-  text.length < SHORTEST_PIECE && !isIdeograph(text.charCodeAt(0));
 
 function listsOf(segment: Segment, term: string): readonly Buffer[] {
   const list = segment.words.list(term);

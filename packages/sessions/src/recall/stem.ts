@@ -1,8 +1,9 @@
 /**
  * Light stemmer for English: removes endings, so that `prefer`, `preferred` and `preference` have one stem.
- * An own implementation, because the package has no dependencies, and because the usual stemmers (Porter,
- * Snowball) cut deeper than a search in code needs. Query and index use the same function, so a stem does not
- * have to be a word. Words in other alphabets are their own stems.
+ * An own implementation, because the package has no dependencies, and because a light one is enough: a shared
+ * stem only adds weight to a ranking, and the rules of Porter and Snowball are many times as long. Query and
+ * index use the same function, so a stem does not have to be a word. Words in other alphabets are their own
+ * stems.
  */
 export function stemOf(word: string): string {
   if (word.length < SHORTEST || word.length > LONGEST || !/^[a-z]+$/.test(word)) return word;
