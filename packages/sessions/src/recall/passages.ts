@@ -12,11 +12,11 @@ import { type FoundWord, WordFinder } from "./word-finder.ts";
  */
 
 /** Documents that are read to find their best passages. They fill several pages. */
-const READ_DOCUMENTS = 64;
+const READ_DOCUMENTS = 24;
 /** Messages that are read as well, further down. Output easily outnumbers sentences. */
-const READ_MESSAGES = 32;
+const READ_MESSAGES = 16;
 /** Maximum words that are read, about 2 MB. Finding them takes some 20 ms. */
-const MAX_WORDS_READ = 400_000;
+const MAX_WORDS_READ = 30_000;
 
 /** Lengths of the compared passages, in characters: a sentence or two, and a paragraph. */
 const NARROW = 240;

@@ -1,4 +1,4 @@
-import { relatedWords } from "./related-words.ts";
+import { relatedTo } from "./related-words.ts";
 import { stemOf } from "./stem.ts";
 import { stopWordsFor } from "./stop-words.ts";
 import { type QueryTerm, termsOf } from "./word-scanner.ts";
@@ -62,11 +62,10 @@ export function wordQuery(text: string): WordQuery {
   const edge = (["first", "last"] as const).find((at) => terms.some((term) => EDGES[at].has(term.text)));
   const isWeak = ({ text }: QueryTerm): boolean =>
     SPEECH_STEMS.has(stemOf(text)) || (edge !== undefined && EDGES[edge].has(text));
-  const related = relatedWords();
   const words = kept.slice(0, MAX_TERMS).map((term): QueryWord => {
     const stem = stemOf(term.text);
     const share = namesUser && isWeak(term) ? SPEECH_SHARE : 1;
-    return { ...term, stem, share, related: related.get(stem) ?? [], joined: joinedWith(term, terms) };
+    return { ...term, stem, share, related: relatedTo(stem), joined: joinedWith(term, terms) };
   });
   return { words, namesUser, edge };
 }

@@ -5,7 +5,7 @@ import { stemOf } from "./stem.ts";
  * the word itself. The list is short and general: a session has its own words, and most of them have no
  * synonym.
  */
-const GROUPS = `
+const GROUPS: readonly (readonly string[])[] = `
 fail error red broken break crash exception
 fix solve resolve repair correct solution
 bug issue problem defect fault wrong
@@ -55,21 +55,18 @@ deploy deployment release publish
 limit maximum
 number count total amount
 warning warn lint
-finish complete done
-`;
+finish complete done`
+  .trim()
+  .split("\n")
+  .map((group) => group.split(" "));
 
-/** Words related to a word, by the stem of the word. */
-export type RelatedWords = ReadonlyMap<string, readonly string[]>;
-
-/** Builds the table. It is small, and only a search by words needs it. */
-export function relatedWords(): RelatedWords {
-  const related = new Map<string, string[]>();
-  for (const group of GROUPS.trim().split("\n")) {
-    const words = group.split(" ");
-    for (const word of words) {
-      const others = words.filter((other) => stemOf(other) !== stemOf(word));
-      related.set(stemOf(word), [...(related.get(stemOf(word)) ?? []), ...others]);
-    }
+/** Returns the words that are related to a word with this stem. */
+export function relatedTo(stem: string): readonly string[] {
+  const found = new Set<string>();
+  for (const group of GROUPS) {
+    // Most words differ in their first letters, and those are cheaper to compare than stems.
+    const isMeant = (word: string): boolean => word.startsWith(stem.slice(0, 2)) && stemOf(word) === stem;
+    if (group.some(isMeant)) for (const word of group) if (!isMeant(word)) found.add(word);
   }
-  return related;
+  return [...found];
 }

@@ -49,7 +49,7 @@ export class WordFinder {
   readonly #stems: Forms = new Map();
   /** Forms of each word so far, by its hash. */
   readonly #known = new Map<number, readonly Form[]>();
-  /** First two characters of all forms and stems. Most words of a text can be skipped by them. */
+  /** First characters of all forms and stems. Most words of a text can be skipped by them. */
   readonly #starts = new Set<number>();
   readonly #scanner: WordScanner;
   readonly #words: readonly QueryWord[];
@@ -66,7 +66,7 @@ export class WordFinder {
         addForm(this.#stems, stemOf(other), { word, weight: FORM_WEIGHTS.related });
     }
     for (const text of [...this.#forms.keys(), ...this.#stems.keys()]) {
-      this.#starts.add(startOf(text.charCodeAt(0), text.charCodeAt(1)));
+      this.#starts.add(startOf(text.charCodeAt(0), text.charCodeAt(1), text.charCodeAt(2)));
     }
     this.#scanner = new WordScanner({
       term: (hash, check, units, from, to) => this.#term(hash, check, units, from, to, 1),
@@ -99,8 +99,10 @@ export class WordFinder {
 
   #term(hash: number, check: number, units: Uint16Array, from: number, to: number, share: number): void {
     if (this.#found.length >= MAX_PLACES) return;
-    if (!this.#starts.has(startOf(units[from] as number, to - from > 1 ? (units[from + 1] as number) : 0)))
-      return;
+    // A shorter word leaves the next places of the buffer as they were.
+    const second = to - from > 1 ? (units[from + 1] as number) : 0;
+    const third = to - from > 2 ? (units[from + 2] as number) : 0;
+    if (!this.#starts.has(startOf(units[from] as number, second, third))) return;
     const key = hash * 2 ** 21 + (check & 0x1fffff);
     let forms = this.#known.get(key);
     if (forms === undefined) {
@@ -133,5 +135,12 @@ function bestForms(forms: readonly Form[]): readonly Form[] {
   return [...best.values()];
 }
 
-/** Combines the first two characters of a word. A stem starts with the same characters as its words. */
-const startOf = (first: number, second: number): number => first * 2 ** 16 + (second || 0);
+const SMALL_I = 0x69;
+const SMALL_Y = 0x79;
+
+/**
+ * Combines the first three characters of a word. A stem has the same ones as its words, except for `tries` and
+ * `try`. Missing characters count as zero.
+ */
+const startOf = (first: number, second: number, third: number): number =>
+  (first * 2 ** 16 + (second || 0)) * 2 ** 16 + (third === SMALL_Y ? SMALL_I : third || 0);
