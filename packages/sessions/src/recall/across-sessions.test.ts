@@ -8,7 +8,7 @@ import { ConversationBuilder } from "../../../../test/support/builders.ts";
 import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
 import { projectFolderName, type SessionAgent, type UserPlaces } from "../transcript/locations.ts";
 import { withSessionFile } from "../transcript/session-file.ts";
-import { recallAcrossSessions, type SessionsRecallPage } from "./across-sessions.ts";
+import { recallAcrossSessions, type SessionsRecallPage, searchSessions } from "./across-sessions.ts";
 import { openRecall, recallIndexPath } from "./open-recall.ts";
 import type { RecallQuery } from "./query.ts";
 
@@ -57,7 +57,7 @@ async function searched(
   scope: "project" | "machine" = "machine",
 ): Promise<{ readonly page: SessionsRecallPage; readonly reads: ReadonlyMap<string, number> }> {
   const reads = new Map<string, number>();
-  const page = await recallAcrossSessions(query, { places, scope }, (path, use) =>
+  const page = await searchSessions(query, { places, scope }, (path, use) =>
     withSessionFile(path, (file) => {
       reads.set(path, 0);
       const readAt: typeof file.readAt = async (buffer, position) => {

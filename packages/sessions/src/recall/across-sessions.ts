@@ -63,12 +63,19 @@ const MAX_ATTEMPTS = 3;
 /**
  * Searches many sessions at once. Ranks all passages together, as if all sessions were one. Reads only the
  * indexes of sessions that did not change, and the lines of possible hits.
- * @param openFile opens a session to update its index
  */
-export async function recallAcrossSessions(
+export function recallAcrossSessions(
   query: RecallQuery,
   options: SessionsRecallOptions,
-  openFile: typeof withSessionFile = withSessionFile,
+): Promise<SessionsRecallPage> {
+  return searchSessions(query, options, withSessionFile);
+}
+
+/** @param openFile opens a session to update its index. Tests count what it reads. */
+export async function searchSessions(
+  query: RecallQuery,
+  options: SessionsRecallOptions,
+  openFile: typeof withSessionFile,
 ): Promise<SessionsRecallPage> {
   const { places, scope = "project", countTokens = ESTIMATORS.classic } = options;
   const { files, includes } = await sessionsIn(scope, places);

@@ -151,7 +151,7 @@ interface FoundTerm {
 }
 
 /** Returns the number of documents that contain a term. */
-export const frequencyIn = (list: Buffer): number => readVarint(list, 0).value;
+const frequencyIn = (list: Buffer): number => readVarint(list, 0).value;
 
 /** Visits the documents of a list in order. `count` is the number of times that the document has the term. */
 export function eachPosting(list: Buffer, visit: (document: number, count: number) => void): void {

@@ -7,7 +7,7 @@ be because been before being both but by can cannot could couldn did didn do doe
 either else end ever every exactly for from further get gets getting give given go goes going got had has hasn have haven
 having he her happen happened happens here hers him his how i if in instead into involved is isn it its itself just ll may me might more most much my
 no nor not of off often on once one only or originally other our ours out over own please quite rather re really regarding concerning said s t d same say saying
-says shall she should so some somebody someone something such tell told than that the their them then there these they
+says shall she should so some somebody someone something such tell than that the their them then there these they
 thing things this those though through to too under until up upon us use used uses using ve very via was wasn way we
 were weren what whatever when where whether which while who whom whose why will with within without won would you
 your yours`;
