@@ -61,6 +61,8 @@ const CASES: readonly (readonly [words: readonly string[], candidates: readonly 
   [["inspect", "5"], ["5e551044"]],
   [["inspect", "--json", "lat"], ["latest"]],
   [["recall", "latest", "wor"], []],
+  [["recall", "--all-s"], ["--all-sessions"]],
+  [["recall", "--all-projects", "lat"], []],
   [["compact", "latest", "--project", "harbor"], ["harbor-folder"]],
   [["compact", "latest", "--out", "harbor-fi"], ["harbor-file.jsonl"]],
   [["chat", "--resume", "5e"], ["5e551044"]],

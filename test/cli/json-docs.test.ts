@@ -51,6 +51,7 @@ describe("docs/json.md", () => {
     ["ledger SESSION --json", () => ["ledger", session, "--all"]],
     ["undo SESSION --json", () => ["undo", session]],
     ["undo SESSION --list --json", () => ["undo", session, "--list"]],
+    ["recall SESSION QUERY --json", () => ["recall", "--all-projects", "rate", "limit"]],
   ])("docs/json.md names every field that `%s` prints", async (heading, args) => {
     const { stdout, code } = await runCli([...args(), "--json"], {
       home,

@@ -1,4 +1,12 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { runCli, unfolded } from "../support/cli.ts";
@@ -117,6 +125,76 @@ describe("longhaul recall", () => {
   });
 });
 
+describe("longhaul recall over several sessions", () => {
+  const store = join(home, ".claude", "projects");
+  const folders = { here: join(home, "here"), there: join(home, "there") };
+  beforeAll(() => {
+    for (const [name, folder] of Object.entries(folders)) {
+      const place = join(store, folder.replace(/[^A-Za-z0-9]/g, "-"));
+      for (const path of [place, folder]) mkdirSync(path, { recursive: true });
+      const entry = { type: "user", uuid: `u-${name}`, parentUuid: null, sessionId: name, cwd: folder };
+      const message = { role: "user", content: `The vermilion lighthouse stands ${name}.` };
+      writeFileSync(join(place, `${name}-1.jsonl`), `${JSON.stringify({ ...entry, message })}\n`);
+    }
+    writeFileSync(join(store, "broken.jsonl"), "");
+    mkdirSync(join(store, "-broken"));
+    writeFileSync(join(store, "-broken", "broken.jsonl"), "no session\n");
+  });
+
+  const recallIn = (cwd: string, ...args: readonly string[]): ReturnType<typeof runCli> =>
+    runCli(["recall", ...args], { home, cwd });
+
+  it("recall --all-sessions finds only sessions of the project, and names session, project and id", async () => {
+    const { stdout, stderr, code } = await recallIn(
+      folders.here,
+      "--all-sessions",
+      "where",
+      "is",
+      "the",
+      "lighthouse",
+    );
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain("session here-1");
+    expect(stdout).toContain("id u-here");
+    expect(unfolded(stdout)).toContain("These are old messages");
+    expect(stdout).not.toContain("there-1");
+    const read = await recallIn(folders.there, "here-1", "--id", "u-here");
+    expect(read.stdout).toContain("The vermilion lighthouse stands here.");
+  });
+
+  it("recall --all-projects finds sessions of every project, and names broken ones", async () => {
+    const { stdout, stderr } = await recallIn(
+      folders.there,
+      "--all-projects",
+      "--exact",
+      "vermilion",
+      "--json",
+    );
+    const { hits, scope, searched, skipped } = JSON.parse(stdout);
+    expect(hits.map((hit: { session: { id: string } }) => hit.session.id).toSorted()).toEqual([
+      "here-1",
+      "there-1",
+    ]);
+    expect(hits[0]).toMatchObject({ isOld: true, isInContext: false });
+    expect([scope, searched, skipped.length]).toEqual(["machine", 2, 1]);
+    expect(stderr).toContain("left out");
+    expect(stderr).toContain("broken.jsonl");
+  });
+
+  it("recall --all-projects exits with 1 and a reason for an empty query", async () => {
+    const { stdout, code } = await recallIn(home, "--all-projects", "--json");
+    expect([code, JSON.parse(stdout).error.code]).toEqual([1, "query-empty"]);
+  });
+
+  it("recall --all-sessions says so if the project has no sessions, and exits with 0", async () => {
+    const { stdout, code } = await recallIn(home, "--all-sessions", "lighthouse");
+    expect([code, unfolded(stdout)]).toEqual([
+      0,
+      expect.stringContaining("No sessions of this project found"),
+    ]);
+  });
+});
+
 describe("failures of longhaul recall", () => {
   it("recall --id fails with different errors for a missing page and for an ambiguous id", async () => {
     const { hits } = await runJson("recall", session, "ground", "rules", "metrics");
@@ -146,6 +224,8 @@ describe("failures of longhaul recall", () => {
     [["x", "y", "--page", "0"]],
     [["x", "y", "--limit", "many"]],
     [["x", "--bogus"]],
+    [["x", "--all-sessions", "--id", "y"]],
+    [["x", "--all-sessions", "--all-projects"]],
   ])("recall exits with 2 for the wrong arguments %j", async (args) => {
     expect((await runCli(["recall", ...args], { home })).code).toBe(2);
   });

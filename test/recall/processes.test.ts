@@ -1,7 +1,15 @@
-import { openRecall } from "@longhaul/sessions";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  openRecall,
+  recallAcrossSessions,
+  recallIndexPath,
+  type SessionsRecallPage,
+} from "@longhaul/sessions";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../support/builders.ts";
 import { killedAfter, startProcess } from "../transcript/child-processes.ts";
+import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import { append, sessionFiles } from "./session-file.ts";
 
 const MINUTE_MS = 60_000;
@@ -12,6 +20,7 @@ const MINUTE_MS = 60_000;
 const FILLING = "stripes and more stripes ".repeat(12_000);
 
 const sessionFile = sessionFiles();
+const home = temporaryFolder();
 const ask = (path: string, count: number): ReturnType<typeof startProcess> =>
   startProcess("recall-process.ts", path, "zebra", count);
 
@@ -57,6 +66,37 @@ describe("several processes that search the same session", () => {
       growing(path, round);
       await killedAfter(ask(path, 1_000), 1 + round, round * 3);
       expect((await openRecall(path).search({ words: "zebra" })).total).toBe(round + 2);
+    }
+  });
+});
+
+describe("a search across sessions that is killed", () => {
+  it("leaves each session with a working recall index or none, and the next search finds everything", {
+    timeout: 2 * MINUTE_MS,
+  }, async () => {
+    const store = join(home, ".claude", "projects", "-p");
+    mkdirSync(store, { recursive: true });
+    const paths = Array.from({ length: 30 }, (_, nth) => join(store, `s${nth}.jsonl`));
+    for (const [nth, path] of paths.entries()) {
+      const builder = new ConversationBuilder(`s${nth}`);
+      builder.user(`zebra ${FILLING}`);
+      writeFileSync(path, "");
+      append(path, builder.entries);
+    }
+    const search = async (): Promise<SessionsRecallPage> =>
+      await recallAcrossSessions({ words: "zebra" }, { places: { home, env: {} }, scope: "machine" });
+    for (let round = 0; round < 4; round++) {
+      await killedAfter(
+        startProcess("recall-across-process.ts", home, "zebra", 1_000),
+        round % 2,
+        40 * round,
+      );
+      for (const [nth, path] of paths.entries()) if (nth % 7 === round) growing(path, nth);
+      const { total, skipped } = await search();
+      const grown = paths.filter((_, nth) => nth % 7 <= round).length;
+      expect([total, skipped]).toEqual([paths.length + grown, []]);
+      expect((await search()).read).toBe(0);
+      if (round % 2 === 0) for (const path of paths) rmSync(recallIndexPath(path), { force: true });
     }
   });
 });

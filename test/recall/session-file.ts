@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry } from "@longhaul/core";
 import { recallIndexPath } from "@longhaul/sessions";
@@ -29,7 +29,8 @@ export async function indexDump(path: string, options: Partial<IndexOptions> = {
   return await withSessionFile(path, async (file) => {
     const index = await openIndex(file, path, { indexPath: recallIndexPath(path), ...options });
     try {
-      const session = new IndexedSession(file.fd, index);
+      const read = (buffer: Buffer, position: number): number => readSync(file.fd, buffer, { position });
+      const session = new IndexedSession({ ...index, read });
       return Array.from({ length: session.documents }, (_, number) => {
         const { record, entry, document } = session.read(number);
         return { record, uuid: entry.uuid, document, status: session.status(number) };

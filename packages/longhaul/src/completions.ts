@@ -123,10 +123,14 @@ function placeOf(command: Command, before: readonly string[], current: string): 
   if (flag !== undefined) return value(takesValue(optionNamed(flag)), start, `${flag}=`);
   if (current.startsWith("-") && !isOptionsEnd) return { kind: "option" };
   if (open?.optional) return value(open);
+  // The words of a search over all sessions name no session.
+  if (before.some((word) => SEARCHES_ALL.has(word))) return value(undefined);
   const { registeredArguments } = command;
   const last = registeredArguments.at(-1);
   return value(registeredArguments[positionals] ?? (last?.variadic ? last : undefined));
 }
+
+const SEARCHES_ALL: ReadonlySet<string> = new Set(["--all-sessions", "--all-projects"]);
 
 const takesValue = (option: Option | undefined): Option | undefined =>
   option?.required || option?.optional ? option : undefined;

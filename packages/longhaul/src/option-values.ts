@@ -120,3 +120,14 @@ export function requireAny(
 ): void {
   if (sessions.length === 0 && !generated) command.error("error: name a session, or use --generated");
 }
+
+/** Exits if the user names no session to search and does not ask for all of them. */
+export function requireSession(
+  session: string | undefined,
+  _words: readonly string[],
+  options: { readonly allSessions?: unknown; readonly allProjects?: unknown },
+  command: Command,
+): void {
+  if (session === undefined && !options.allSessions && !options.allProjects)
+    command.error("error: name a session, or use --all-sessions");
+}

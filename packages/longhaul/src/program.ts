@@ -26,6 +26,7 @@ import {
   parseWindow,
   parseWindowOrModel,
   requireAny,
+  requireSession,
 } from "./option-values.ts";
 
 type Compose = () => Promise<Composition>;
@@ -359,8 +360,13 @@ const PAGES: readonly Page[] = [
   {
     name: "recall",
     about: "search messages that left the context",
-    arguments: [SESSION, argument("[query...]", "words to search for (rare words work best)")],
+    arguments: [
+      argument("[session]", `${SESSION_FORMS} (omit it with --all-…)`),
+      argument("[query...]", "a question, or words to search for"),
+    ],
     options: [
+      option("--all-sessions", "search all sessions of this project").conflicts(["id", "allProjects"]),
+      option("--all-projects", "search all sessions on this machine").conflicts("id"),
       option("--exact", "search for the exact query"),
       option("--pattern", "the query is a regular expression").conflicts(["exact"]),
       option("--ignore-case", "with --pattern: treat upper and lower case as equal"),
@@ -376,13 +382,15 @@ const PAGES: readonly Page[] = [
       "Finds messages that were compacted, cleared, collapsed or removed, and shows them word for word. Each match has an id for --id. longhaul keeps an index next to the session file (ID.recall), which you can delete at any time. The session file never changes.",
     ],
     examples: [
-      "recall latest rate limit decision",
+      "recall latest which rate limit did we agree on",
+      "recall --all-sessions why did we drop redis",
       'recall latest --exact "TypeError: cannot read"',
       "recall latest --pattern 'error TS\\d+' --tool Bash",
       "recall latest --file src/server.ts",
       "recall latest --id 1f0c9d2e",
-      "recall 70d782f7 deadlock --page 2 --json",
+      "recall --all-projects --exact ECONNRESET --json",
     ],
+    check: requireSession,
     load: async () => (await import("./commands/recall-command.ts")).recall,
   },
   {

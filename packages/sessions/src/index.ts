@@ -52,6 +52,14 @@ export {
   writeUndo,
 } from "./operations/undo-rewind.ts";
 export type { WriteTarget, WrittenLines } from "./operations/write-lines.ts";
+export {
+  type RecallSession,
+  recallAcrossSessions,
+  type SessionsRecallHit,
+  type SessionsRecallOptions,
+  type SessionsRecallPage,
+  type SkippedSession,
+} from "./recall/across-sessions.ts";
 export { openRecall, type Recall, type RecallOptions, recallIndexPath } from "./recall/open-recall.ts";
 export {
   GuardedPattern,
@@ -60,6 +68,7 @@ export {
 } from "./recall/pattern.ts";
 export type { RecallHit, RecallPage, RecallPiece, RecallQuery, RecallReading } from "./recall/query.ts";
 export type { ReadOptions } from "./recall/read-by-id.ts";
+export type { RecallScope } from "./recall/session-scope.ts";
 export {
   createRecallTool,
   RECALL_TOOL,

@@ -13,6 +13,8 @@ export interface RecallCommandOptions
   readonly exact?: boolean;
   readonly pattern?: boolean;
   readonly id?: string;
+  readonly allSessions?: boolean;
+  readonly allProjects?: boolean;
   readonly json?: boolean;
 }
 
@@ -21,13 +23,22 @@ const READING_TOKENS = 20_000;
 /** Maximum tokens of a match and the lines around it. This is a few lines on a screen. */
 const TOKENS_PER_HIT = 150;
 
-/** Searches messages that are no longer in the context of a session. Never changes the session. */
+/**
+ * Searches messages that are no longer in the context of a session. Never changes the session.
+ * @param session the session to search. With --all-sessions and --all-projects, the first word of the query.
+ */
 export async function recall(
-  session: string,
+  session: string | undefined,
   words: readonly string[],
   options: RecallCommandOptions,
-  { terminal, places }: Composition,
+  composition: Composition,
 ): Promise<void> {
+  const { terminal, places } = composition;
+  if (options.allSessions || options.allProjects || session === undefined) {
+    const { recallAcross } = await import("./recall-across.ts");
+    const query = session === undefined ? words : [session, ...words];
+    return await recallAcross(query, options.allProjects ? "machine" : "project", options, composition);
+  }
   const path = await findSession(session, places);
   terminal.print(await recalled(path, words.join(" "), options, terminal, readingProgress(terminal)));
 }
@@ -58,7 +69,7 @@ export async function recalled(
   return json ? JSON.stringify(report, null, 2) : recallView(report, terminal);
 }
 
-function recallQuery(query: string, options: RecallCommandOptions): RecallQuery {
+export function recallQuery(query: string, options: RecallCommandOptions): RecallQuery {
   const { exact, pattern, ignoreCase, file, tool, all, page, limit = HITS_PER_PAGE } = options;
   const text = query === "" ? {} : exact ? { exact: query } : pattern ? { pattern: query } : { words: query };
   return { ...text, ignoreCase, file, tool, all, page, limit, budgetTokens: limit * TOKENS_PER_HIT };
@@ -92,7 +103,7 @@ export interface RecallReport extends RecallPage {
 }
 
 const LINES_PER_HIT = 4;
-const INDENT = "  ";
+export const INDENT = "  ";
 
 export function recallView(report: RecallReport, terminal: Terminal): string {
   const { colors, width } = terminal;
@@ -117,10 +128,15 @@ export function recallView(report: RecallReport, terminal: Terminal): string {
 
 const matches = (count: number): string => `${formatCount(count)} ${count === 1 ? "match" : "matches"}`;
 
-const countOf = ({ total, hits, page, query: { limit = 0 } }: RecallReport): string =>
+export const countOf = ({
+  total,
+  hits,
+  page,
+  query: { limit = 0 },
+}: Omit<RecallReport, "session">): string =>
   total === undefined ? `More than ${matches((page - 1) * limit + hits.length)}` : matches(total);
 
-function whatFor({ words, exact, pattern, file, tool, all }: RecallQuery): string {
+export function whatFor({ words, exact, pattern, file, tool, all }: RecallQuery): string {
   const parts = [
     ...(words === undefined ? [] : [`for ${oneLine(words)}`]),
     ...(exact === undefined ? [] : [`for exactly "${oneLine(exact)}"`]),
@@ -132,7 +148,11 @@ function whatFor({ words, exact, pattern, file, tool, all }: RecallQuery): strin
   return parts.join(", ");
 }
 
-function nothingFound({ query, page, notSearched }: RecallReport): readonly string[] {
+export function nothingFound({
+  query,
+  page,
+  notSearched,
+}: Omit<RecallReport, "session" | "hits">): readonly string[] {
   const { exact, pattern, file, tool, all } = query;
   const isLater = page > 1;
   return [
@@ -147,7 +167,7 @@ function nothingFound({ query, page, notSearched }: RecallReport): readonly stri
   ];
 }
 
-function hitLines(hit: RecallHit, terminal: Terminal): readonly string[] {
+export function hitLines(hit: RecallHit, terminal: Terminal): readonly string[] {
   const { colors, width } = terminal;
   return [
     headOf(hit, terminal),

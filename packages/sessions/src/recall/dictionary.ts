@@ -46,6 +46,14 @@ export class Dictionary {
     return record === undefined ? undefined : this.#list(record);
   }
 
+  /** Returns the documents that contain the term at this position among all terms. */
+  listAt(nth: number): Buffer {
+    const block = this.#readBlock(Math.floor(nth / BLOCK_TERMS));
+    const at = nth % BLOCK_TERMS;
+    if (at >= block.count) damaged("a missing term");
+    return this.#list(block.terms.subarray(at * TERM_BYTES, (at + 1) * TERM_BYTES));
+  }
+
   /** Returns up to `most` terms with this text. `where` is the place of the text in the term. */
   termsWith(text: string, where: PiecePlace, most: number): readonly FoundTerm[] {
     const texts = this.#texts.whole();
@@ -107,6 +115,7 @@ export class Dictionary {
 
   #readBlock(nth: number): Block {
     if (this.#block?.nth === nth) return this.#block;
+    if ((nth + 1) * BLOCK_ENTRY_BYTES > this.#readDirectory().length) damaged("a missing block");
     const start = nth * BLOCK_TERMS * TERM_BYTES;
     const end = Math.min(start + BLOCK_TERMS * TERM_BYTES, this.#terms.bytes);
     const terms = this.#terms.read(start, end);
@@ -142,7 +151,7 @@ interface FoundTerm {
 }
 
 /** Returns the number of documents that contain a term. */
-export const frequencyIn = (list: Buffer): number => readVarint(list, 0).value;
+const frequencyIn = (list: Buffer): number => readVarint(list, 0).value;
 
 /** Visits the documents of a list in order. `count` is the number of times that the document has the term. */
 export function eachPosting(list: Buffer, visit: (document: number, count: number) => void): void {
@@ -202,12 +211,12 @@ function decodedText(bytes: Buffer): string {
  * Size of a term in a dictionary on disk. It consists of two hashes, and of the position, length and checksum
  * of its postings.
  */
-const TERM_BYTES = 20;
-const BLOCK_TERMS = 64;
+export const TERM_BYTES = 20;
+export const BLOCK_TERMS = 64;
 /** Size of the data about a block: its first hash, the start of the texts of its terms, its checksum. */
-const BLOCK_ENTRY_BYTES = 12;
+export const BLOCK_ENTRY_BYTES = 12;
 /** Byte that separates two terms among the texts. */
-const TEXT_END = 0;
+export const TEXT_END = 0;
 
 /** Dictionary as an index stores it: terms by hash, their texts in the same order, and their postings. */
 export interface DictionaryBytes {
@@ -218,248 +227,11 @@ export interface DictionaryBytes {
 }
 
 /**
- * Maximum stored count of a term in a document. A higher count does not tell more about the subject of a
- * text.
- */
-const MAX_COUNTED = 255;
-const FIRST_TERMS = 1 << 12;
-const FIRST_POSTINGS = 1 << 14;
-
-/**
- * Collects the terms of documents and the documents that contain each term. Uses open addressing over typed
- * arrays.
- */
-export class TermTable {
-  #slots = new Int32Array(FIRST_TERMS * 4);
-  #hashes = new Uint32Array(FIRST_TERMS);
-  #checks = new Uint32Array(FIRST_TERMS);
-  #textEnds = new Uint32Array(FIRST_TERMS);
-  #lastDocument = new Int32Array(FIRST_TERMS).fill(-1);
-  #counts = new Uint8Array(FIRST_TERMS);
-  #texts: Uint8Array = new Uint8Array(FIRST_TERMS * 8);
-  #textBytes = 0;
-  #terms = 0;
-  #inDocument = new Uint32Array(FIRST_TERMS);
-  #inDocumentCount = 0;
-  #postingTerms = new Uint32Array(FIRST_POSTINGS);
-  #postingDocuments = new Uint32Array(FIRST_POSTINGS);
-  #postingCounts = new Uint8Array(FIRST_POSTINGS);
-  #postings = 0;
-  #units = new Uint16Array(256);
-
-  get postings(): number {
-    return this.#postings;
-  }
-
-  /** Returns the number of distinct terms in the current document. */
-  get termsInDocument(): number {
-    return this.#inDocumentCount;
-  }
-
-  /** Adds a term of this document. Documents arrive in order. */
-  add(document: number, hash: number, check: number, units: Uint16Array, from: number, to: number): void {
-    const mask = this.#slots.length - 1;
-    let slot = (hash ^ (check >>> 7)) & mask;
-    let term = this.#slots[slot] as number;
-    while (term !== 0 && (this.#hashes[term - 1] !== hash || this.#checks[term - 1] !== check)) {
-      slot = (slot + 1) & mask;
-      term = this.#slots[slot] as number;
-    }
-    if (term === 0) {
-      term = this.#create(hash, check, units, from, to);
-      this.#slots[slot] = term;
-      if (this.#terms * 2 > this.#slots.length) this.#rehash();
-    }
-    const at = term - 1;
-    if (this.#lastDocument[at] === document) {
-      if ((this.#counts[at] as number) < MAX_COUNTED) this.#counts[at] = (this.#counts[at] as number) + 1;
-    } else {
-      this.#lastDocument[at] = document;
-      this.#counts[at] = 1;
-      if (this.#inDocumentCount === this.#inDocument.length) this.#inDocument = doubled(this.#inDocument);
-      this.#inDocument[this.#inDocumentCount++] = at;
-    }
-  }
-
-  /** Adds a text that is one term as a whole, such as an id. */
-  addText(document: number, text: string): void {
-    const { hash, check } = termHashes(text);
-    if (text.length > this.#units.length) this.#units = new Uint16Array(text.length * 2);
-    const units = this.#units;
-    for (let at = 0; at < text.length; at++) units[at] = text.charCodeAt(at);
-    this.add(document, hash, check, units, 0, text.length);
-  }
-
-  endDocument(document: number): void {
-    if (this.#postings + this.#inDocumentCount > this.#postingTerms.length) this.#growPostings();
-    for (let nth = 0; nth < this.#inDocumentCount; nth++) {
-      const term = this.#inDocument[nth] as number;
-      this.#postingTerms[this.#postings] = term;
-      this.#postingDocuments[this.#postings] = document;
-      this.#postingCounts[this.#postings++] = this.#counts[term] as number;
-    }
-    this.#inDocumentCount = 0;
-  }
-
-  toBytes(): DictionaryBytes {
-    const order = this.#inOrder();
-    const postings = this.#postingBytes(order);
-    const texts = Buffer.allocUnsafeSlow(1 + this.#textBytes + order.length);
-    const terms = Buffer.alloc(order.length * TERM_BYTES);
-    const blocks = Buffer.alloc(Math.ceil(order.length / BLOCK_TERMS) * BLOCK_ENTRY_BYTES);
-    texts[0] = TEXT_END;
-    let textAt = 1;
-    for (let nth = 0; nth < order.length; nth++) {
-      const term = order[nth] as number;
-      if (nth % BLOCK_TERMS === 0) {
-        blocks.writeUInt32LE(this.#hashes[term] as number, (nth / BLOCK_TERMS) * BLOCK_ENTRY_BYTES);
-        blocks.writeUInt32LE(textAt, (nth / BLOCK_TERMS) * BLOCK_ENTRY_BYTES + 4);
-      }
-      terms.writeUInt32LE(this.#hashes[term] as number, nth * TERM_BYTES);
-      terms.writeUInt32LE(this.#checks[term] as number, nth * TERM_BYTES + 4);
-      const [start, end] = [postings.starts[nth] as number, postings.starts[nth + 1] as number];
-      terms.writeUInt32LE(start, nth * TERM_BYTES + 8);
-      terms.writeUInt32LE(end - start, nth * TERM_BYTES + 12);
-      terms.writeUInt32LE(crc32(postings.bytes.subarray(start, end)), nth * TERM_BYTES + 16);
-      const textStart = term === 0 ? 0 : (this.#textEnds[term - 1] as number);
-      texts.set(this.#texts.subarray(textStart, this.#textEnds[term] as number), textAt);
-      textAt += (this.#textEnds[term] as number) - textStart;
-      texts[textAt++] = TEXT_END;
-    }
-    for (let block = 0; block * BLOCK_TERMS < order.length; block++) {
-      const bytes = terms.subarray(block * BLOCK_TERMS * TERM_BYTES, (block + 1) * BLOCK_TERMS * TERM_BYTES);
-      blocks.writeUInt32LE(crc32(bytes), block * BLOCK_ENTRY_BYTES + 8);
-    }
-    return { blocks, terms, texts: texts.subarray(0, textAt), postings: postings.bytes };
-  }
-
-  #create(hash: number, check: number, units: Uint16Array, from: number, to: number): number {
-    if (this.#terms === this.#hashes.length) {
-      this.#hashes = doubled(this.#hashes);
-      this.#checks = doubled(this.#checks);
-      this.#textEnds = doubled(this.#textEnds);
-      this.#counts = doubled(this.#counts);
-      const before = this.#lastDocument;
-      this.#lastDocument = new Int32Array(before.length * 2).fill(-1);
-      this.#lastDocument.set(before);
-    }
-    while (this.#textBytes + (to - from) * 3 > this.#texts.length) this.#texts = doubled(this.#texts);
-    for (let at = from; at < to; at++) {
-      this.#textBytes = writeUnit(this.#texts, this.#textBytes, units[at] as number);
-    }
-    this.#hashes[this.#terms] = hash;
-    this.#checks[this.#terms] = check;
-    this.#textEnds[this.#terms] = this.#textBytes;
-    return ++this.#terms;
-  }
-
-  #rehash(): void {
-    this.#slots = new Int32Array(this.#slots.length * 2);
-    const mask = this.#slots.length - 1;
-    for (let term = 0; term < this.#terms; term++) {
-      let slot = ((this.#hashes[term] as number) ^ ((this.#checks[term] as number) >>> 7)) & mask;
-      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
-      this.#slots[slot] = term + 1;
-    }
-  }
-
-  #growPostings(): void {
-    while (this.#postings + this.#inDocumentCount > this.#postingTerms.length) {
-      this.#postingTerms = doubled(this.#postingTerms);
-      this.#postingDocuments = doubled(this.#postingDocuments);
-      this.#postingCounts = doubled(this.#postingCounts);
-    }
-  }
-
-  /**
-   * Sorts the terms by hash. If a hash and a term fit into one number, sorts these numbers, because that is
-   * many times faster.
-   */
-  #inOrder(): Uint32Array {
-    const room = 2 ** 21;
-    const hashes = this.#hashes;
-    if (this.#terms > room) {
-      const terms = Uint32Array.from({ length: this.#terms }, (_, term) => term);
-      return terms.sort((a, b) => (hashes[a] as number) - (hashes[b] as number));
-    }
-    const keys = new Float64Array(this.#terms);
-    for (let term = 0; term < this.#terms; term++) keys[term] = (hashes[term] as number) * room + term;
-    keys.sort();
-    return Uint32Array.from(keys, (key) => key % room);
-  }
-
-  /** Encodes the postings with a counting sort. Documents arrived in order, so each list is in order too. */
-  #postingBytes(order: Uint32Array): { readonly bytes: Buffer; readonly starts: Uint32Array } {
-    const firsts = new Uint32Array(this.#terms + 1);
-    for (let at = 0; at < this.#postings; at++) {
-      const term = (this.#postingTerms[at] as number) + 1;
-      firsts[term] = (firsts[term] as number) + 1;
-    }
-    for (let term = 0; term < this.#terms; term++) {
-      firsts[term + 1] = (firsts[term + 1] as number) + (firsts[term] as number);
-    }
-    const places = firsts.slice();
-    const sorted = new Uint32Array(this.#postings);
-    for (let at = 0; at < this.#postings; at++) {
-      const term = this.#postingTerms[at] as number;
-      const place = places[term] as number;
-      sorted[place] = at;
-      places[term] = place + 1;
-    }
-    return this.#encoded(order, firsts, sorted);
-  }
-
-  #encoded(
-    order: Uint32Array,
-    firsts: Uint32Array,
-    sorted: Uint32Array,
-  ): { readonly bytes: Buffer; readonly starts: Uint32Array } {
-    const bytes = Buffer.allocUnsafeSlow(this.#postings * 7 + this.#terms * 5);
-    const starts = new Uint32Array(order.length + 1);
-    let at = 0;
-    for (let nth = 0; nth < order.length; nth++) {
-      const term = order[nth] as number;
-      const end = firsts[term + 1] as number;
-      starts[nth] = at;
-      at = writeVarint(bytes, at, end - (firsts[term] as number));
-      let before = 0;
-      for (let place = firsts[term] as number; place < end; place++) {
-        const posting = sorted[place] as number;
-        const document = this.#postingDocuments[posting] as number;
-        const count = this.#postingCounts[posting] as number;
-        // The lowest bit says whether the term occurs more than once, which is rare.
-        at = writeVarint(bytes, at, (document - before) * 2 + (count > 1 ? 1 : 0));
-        if (count > 1) bytes[at++] = count;
-        before = document;
-      }
-    }
-    starts[order.length] = at;
-    return { bytes: bytes.subarray(0, at), starts };
-  }
-}
-
-function doubled<T extends Uint8Array | Uint16Array | Uint32Array>(array: T): T {
-  const larger = new (array.constructor as new (length: number) => T)(array.length * 2);
-  larger.set(array);
-  return larger;
-}
-
-function writeVarint(bytes: Uint8Array, at: number, value: number): number {
-  let [place, rest] = [at, value];
-  while (rest >= 0x80) {
-    bytes[place++] = (rest & 0x7f) | 0x80;
-    rest = Math.floor(rest / 128);
-  }
-  bytes[place++] = rest;
-  return place;
-}
-
-/**
  * Writes each code unit as UTF-8 separately, because a term of two neighboring code units can contain half of
  * a character. A name in a session may contain a zero. The zero is written as two bytes, because a single
  * zero byte ends a text.
  */
-function writeUnit(bytes: Uint8Array, at: number, unit: number): number {
+export function writeUnit(bytes: Uint8Array, at: number, unit: number): number {
   let place = at;
   if (unit < 0x80 && unit !== TEXT_END) bytes[place++] = unit;
   else if (unit < 0x800) {

@@ -7,9 +7,17 @@ import type { RecallPage } from "./query.ts";
 import { LONG_WORDS, ODD_ESCAPES, type Segment, UNKNOWN_WORDS } from "./segment.ts";
 import { neededTerms, type Piece } from "./word-scanner.ts";
 
+/** Document on a page of results. */
+interface FoundDocument {
+  readonly document: ReadDocument;
+  readonly matches: readonly Match[];
+  /** Start of the best passage. Default: where the most matches are. */
+  readonly focus?: number;
+}
+
 /** Page of results. */
 export interface FoundDocuments extends Pick<RecallPage, "hasMore" | "notSearched"> {
-  readonly documents: readonly { readonly document: ReadDocument; readonly matches: readonly Match[] }[];
+  readonly documents: readonly FoundDocument[];
 }
 
 export interface ScanRequest {
@@ -82,7 +90,7 @@ function byteFilter(session: IndexedSession, text: string): (number: number) => 
   const odd = new Set(session.named(ODD_ESCAPES));
   return (number) => {
     const record = session.record(number);
-    return !VERBATIM.has(record.kind) || odd.has(number) || session.line(record).includes(bytes);
+    return !VERBATIM.has(record.kind) || odd.has(number) || session.line(number, record).includes(bytes);
   };
 }
 

@@ -6,11 +6,9 @@ import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
 import type { Match } from "./pattern.ts";
 import type { RecallPiece } from "./query.ts";
 import { FLAGS } from "./segment.ts";
-import { termsOf } from "./word-scanner.ts";
 
 /** Assumed maximum of characters per token. Few tokens are longer. */
 const CHARACTERS_PER_TOKEN = 6;
-const MAX_MATCHES = 200;
 
 /** Returns the end of the part that fits the budget. Prefers whole lines. The end is always after `from`. */
 export function fittingEnd(text: string, from: number, budgetTokens: number, countTokens: CountText): number {
@@ -21,6 +19,12 @@ export function fittingEnd(text: string, from: number, budgetTokens: number, cou
     if (tokens <= budgetTokens || length <= 1) return end;
     length = Math.max(1, Math.min(length - 1, Math.floor(((end - from) * budgetTokens * 0.97) / tokens)));
   }
+}
+
+/** Counts the tokens of a text, up to a limit. Does not count the rest of a long text. */
+export function tokensUpTo(text: string, limit: number, countTokens: CountText): number {
+  if (text.length > limit * CHARACTERS_PER_TOKEN) return limit;
+  return Math.min(limit, countTokens(text));
 }
 
 /** If the end of a line is near, returns its position. Never splits a surrogate pair. */
@@ -45,10 +49,11 @@ export function excerptAround(
   matches: readonly Match[],
   budgetTokens: number,
   countTokens: CountText,
+  place?: number,
 ): { readonly from: number; readonly to: number; readonly matches: readonly Match[] } {
   const whole = fittingEnd(text, 0, budgetTokens, countTokens);
   if (whole >= text.length) return { from: 0, to: text.length, matches };
-  const focus = densest(matches, whole);
+  const focus = place ?? densest(matches, whole);
   // Puts a third of the excerpt before the match, for context. Shortens this third if it has too many tokens.
   let lead = Math.min(focus, Math.floor(whole / 3));
   while (countTokens(text.slice(focus - lead, focus)) > budgetTokens / 3) lead = Math.floor(lead / 2);
@@ -69,32 +74,6 @@ function densest(matches: readonly Match[], width: number): number {
     if (count > most) [best, most] = [start, count];
   }
   return best;
-}
-
-/**
- * Pattern of a color code. A word can start directly after the code, although the code ends with a letter.
- */
-const COLOR = "\\u001b\\[[\\d;]*m";
-
-/**
- * Finds the words of a query in a text. If the text contains whole words of the query, returns only these.
- * Otherwise returns parts of words.
- */
-export function wordMatches(text: string, words: string): readonly Match[] {
-  const terms = termsOf(words).flatMap(({ text: whole, parts }) => [whole, ...parts]);
-  const wanted = [...new Set(terms)].sort((a, b) => b.length - a.length);
-  if (wanted.length === 0) return [];
-  const pattern = wanted.map((term) => term.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|");
-  const found = (source: string): readonly Match[] => {
-    const matches: Match[] = [];
-    for (const match of text.matchAll(new RegExp(source, "gi"))) {
-      matches.push([match.index, match.index + match[0].length]);
-      if (matches.length === MAX_MATCHES) break;
-    }
-    return matches;
-  };
-  const whole = found(`(?:(?<![a-z0-9])|(?<=${COLOR}))(?:${pattern})(?![a-z0-9])`);
-  return whole.length > 0 ? whole : found(pattern);
 }
 
 /** Formats a document, or a part of it, for display. */

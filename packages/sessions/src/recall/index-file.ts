@@ -1,4 +1,3 @@
-import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import {
   field,
@@ -7,13 +6,15 @@ import {
   numberField,
   parseJson,
   stringField,
+  stringListField,
 } from "@longhaul/core/internal/messages";
 import { readNow } from "../transcript/file-bytes.ts";
 import { damaged, type Section } from "./dictionary.ts";
+import { FilePool, type PooledFile } from "./file-pool.ts";
 import { SECTIONS, type SectionName, Segment, type SegmentBytes, type SegmentFacts } from "./segment.ts";
 
 /** Version of the format. Increase it with every format change. An index of another version is rebuilt. */
-const INDEX_VERSION = 2;
+const INDEX_VERSION = 3;
 
 /** Mark that ends the file. If the mark is missing, we know at once that the file is truncated. */
 const END_MARK = Buffer.from("longhaul recall\n");
@@ -39,10 +40,25 @@ interface SessionMark {
   readonly fingerprint: string;
 }
 
+/** Mark of a session file. While it stays the same, the session did not change. */
+export interface FileMark {
+  readonly bytes: number;
+  readonly modifiedMs: number;
+  readonly inode: number;
+}
+
+export const isSameFile = (one: FileMark, other: FileMark): boolean =>
+  one.bytes === other.bytes && one.modifiedMs === other.modifiedMs && one.inode === other.inode;
+
 /** Positions of everything in an index, and the session it belongs to. */
 export interface IndexDirectory {
   readonly version: number;
   readonly session: SessionMark;
+  readonly file: FileMark;
+  /** True if the next line of the session may change the end of the index. */
+  readonly isOpenEnded: boolean;
+  /** Working directories that the session names. Untrusted text. */
+  readonly folders: readonly string[];
   /** If the session only grows by messages, this is the parent of the next line. */
   readonly leaf: string | null;
   readonly segments: readonly SegmentPlace[];
@@ -50,48 +66,47 @@ export interface IndexDirectory {
   readonly standing: SectionPlace;
 }
 
+/** Bytes of an index file. */
+interface IndexBytes extends PooledFile {
+  close(): void;
+}
+
 /** Index file. Verifies everything that it reads. */
 export class IndexFile {
-  readonly #file: number;
-  readonly #bytes: number;
+  readonly #file: IndexBytes;
 
-  private constructor(file: number, bytes: number) {
+  private constructor(file: IndexBytes) {
     this.#file = file;
-    this.#bytes = bytes;
   }
 
-  /** Opens an index file. Returns undefined if no readable file exists. */
-  static open(path: string): IndexFile | undefined {
-    try {
-      // Others may write to the folder. For this reason, this function follows no links and does not wait for
-      // a pipe.
-      const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-      const stat = fstatSync(file);
-      if (stat.isFile()) return new IndexFile(file, stat.size);
-      closeSync(file);
-    } catch {
-      // The index is rebuilt.
-    }
-    return undefined;
+  /**
+   * Opens an index file. Returns undefined if no readable file exists.
+   * @param pool files among which the index opens again when it is read. Default: the index stays open.
+   */
+  static open(path: string, pool?: FilePool): IndexFile | undefined {
+    const own = pool ?? new FilePool();
+    const file = own.file(path, { isLinkAllowed: false });
+    if (file === undefined) return undefined;
+    return new IndexFile({ ...file, close: () => (pool === undefined ? own.close() : undefined) });
   }
 
   close(): void {
-    closeSync(this.#file);
+    this.#file.close();
   }
 
   read(from: number, to: number): Buffer {
-    if (!(from >= 0 && to >= from && to <= this.#bytes)) damaged("a place beyond its end");
+    if (!(from >= 0 && to >= from && to <= this.#file.bytes)) damaged("a place beyond its end");
     const buffer = Buffer.allocUnsafeSlow(to - from);
-    if (readNow(this.#file, buffer, from) < buffer.length) damaged("it ends too early");
+    if (this.#file.read(buffer, from) < buffer.length) damaged("it ends too early");
     return buffer;
   }
 
   directory(): IndexDirectory {
-    const end = this.read(Math.max(0, this.#bytes - FIRST_READ_BYTES), this.#bytes);
+    const end = this.read(Math.max(0, this.#file.bytes - FIRST_READ_BYTES), this.#file.bytes);
     if (end.length < END_BYTES || !end.subarray(-END_MARK.length).equals(END_MARK)) damaged("no end");
     const length = end.readUInt32LE(end.length - END_BYTES);
     const checksum = end.readUInt32LE(end.length - END_BYTES + 4);
-    const start = this.#bytes - END_BYTES - length;
+    const start = this.#file.bytes - END_BYTES - length;
     const fits = length + END_BYTES <= end.length;
     const text = fits
       ? end.subarray(end.length - END_BYTES - length, end.length - END_BYTES)
@@ -106,6 +121,12 @@ export class IndexFile {
       read: (from, to) => this.read(at + from, at + Math.min(to, bytes)),
       whole: () => checked(this.read(at, at + bytes), crc),
     };
+  }
+
+  /** Verifies all parts of the index. */
+  verify({ segments, standing }: IndexDirectory): void {
+    this.section(standing).whole();
+    for (const { sections } of segments) for (const name of SECTIONS) this.section(sections[name]).whole();
   }
 
   segment(place: SegmentPlace): Segment {
@@ -142,10 +163,14 @@ export interface IndexToWrite {
   readonly added: readonly SegmentBytes[];
   readonly status: Buffer;
   readonly session: SessionMark;
+  readonly mark: FileMark;
+  readonly isOpenEnded: boolean;
+  readonly folders: readonly string[];
   readonly leaf: string | null;
 }
 
-export function* indexParts({ kept, file, added, status, session, leaf }: IndexToWrite): Generator<Buffer> {
+export function* indexParts(index: IndexToWrite): Generator<Buffer> {
+  const { kept, file, added, status, session, mark, isOpenEnded, folders, leaf } = index;
   let at = 0;
   const segments: SegmentPlace[] = [];
   for (const place of kept) {
@@ -169,7 +194,16 @@ export function* indexParts({ kept, file, added, status, session, leaf }: IndexT
   }
   yield status;
   const standing = { at, bytes: status.length, crc: crc32(status) };
-  const directory: IndexDirectory = { version: INDEX_VERSION, session, leaf, segments, standing };
+  const directory: IndexDirectory = {
+    version: INDEX_VERSION,
+    session,
+    file: mark,
+    isOpenEnded,
+    folders,
+    leaf,
+    segments,
+    standing,
+  };
   const text = Buffer.from(JSON.stringify(directory), "utf8");
   const end = Buffer.alloc(8);
   end.writeUInt32LE(text.length, 0);
@@ -184,12 +218,20 @@ export function* indexParts({ kept, file, added, status, session, leaf }: IndexT
 function directoryOf(value: unknown): IndexDirectory {
   if (!isRecord(value) || value.version !== INDEX_VERSION) damaged("of another version");
   const session = field(value, "session");
+  const file = field(value, "file");
   return {
     version: INDEX_VERSION,
     session: {
       bytes: numberField(session, "bytes"),
       fingerprint: stringField(session, "fingerprint") ?? "",
     },
+    file: {
+      bytes: numberField(file, "bytes"),
+      modifiedMs: numberField(file, "modifiedMs"),
+      inode: numberField(file, "inode"),
+    },
+    isOpenEnded: value.isOpenEnded === true,
+    folders: stringListField(value, "folders"),
     leaf: stringField(value, "leaf") ?? null,
     segments: listField(value, "segments") as readonly SegmentPlace[],
     standing: field(value, "standing") as SectionPlace,

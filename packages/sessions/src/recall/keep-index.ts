@@ -3,39 +3,25 @@
  * times as long as with native FTS5.
  */
 import { rename } from "node:fs/promises";
-import {
-  copiedIds,
-  entryBlocks,
-  field,
-  isQueueOperation,
-  stringField,
-} from "@longhaul/core/internal/messages";
 import type { Entry } from "@longhaul/core/messages";
-import { EntryReader } from "../transcript/entry-reader.ts";
 import { lineStartAt, readLines } from "../transcript/file-bytes.ts";
-import { MessageQueue, type QueuedMessage } from "../transcript/message-queue.ts";
 import { resumeFrom } from "../transcript/resume.ts";
 import type { OpenSessionFile } from "../transcript/session-file.ts";
 import { writeWholeFile } from "../transcript/whole-file.ts";
 import { damaged, IndexDamaged } from "./dictionary.ts";
 import { hasUuid, plainGrowth, statusOf, statusOfAdded } from "./document-status.ts";
-import { documentsOf, ledgerFactIds, type SearchDocument } from "./documents.ts";
+import { type CallFacts, Gatherer, MAX_FOLDERS } from "./gatherer.ts";
 import {
+  type FileMark,
   fingerprintOf,
   type IndexDirectory,
   IndexFile,
   type IndexToWrite,
   indexParts,
+  isSameFile,
   segmentInMemory,
 } from "./index-file.ts";
-import {
-  type DocumentPlace,
-  FLAGS,
-  nameOf,
-  type Segment,
-  type SegmentBytes,
-  SegmentWriter,
-} from "./segment.ts";
+import { nameOf, type Segment } from "./segment.ts";
 
 export interface IndexOptions {
   /** Path of the index file. Undefined if none is kept. */
@@ -49,6 +35,11 @@ export interface IndexOptions {
    * from the session.
    */
   readonly keepEveryBytes?: number | undefined;
+  /**
+   * True to save the index even if the next line may change the end of it. Such an index is good until the
+   * session grows.
+   */
+  readonly keepsOpenEnd?: boolean | undefined;
 }
 
 /** Up-to-date index of a session. */
@@ -56,6 +47,8 @@ export interface OpenIndex {
   readonly segments: readonly Segment[];
   /** One byte for each document of all segments: see `STATUS` in `document-status.ts`. */
   readonly status: Buffer;
+  /** Working directories that the session names. Untrusted text. */
+  readonly folders: readonly string[];
   close(): void;
 }
 
@@ -83,12 +76,15 @@ export async function openIndex(
   const { indexPath, mustRebuild } = options;
   const known = indexPath === undefined || mustRebuild === true ? undefined : knownIndex(whole, indexPath);
   try {
-    if (known?.directory.session.bytes === whole.bytes) return known;
-    return await grow(whole, path, known, options);
+    if (known?.directory.session.bytes === whole.bytes) {
+      if (options.keepEveryBytes === 0) await renew(known, session, indexPath);
+      return known;
+    }
+    return await grow(whole, path, known, { ...options, mark: markOf(session) });
   } catch (error) {
     known?.close();
     if (known === undefined || !(error instanceof IndexDamaged)) throw error;
-    return await grow(whole, path, undefined, options);
+    return await grow(whole, path, undefined, { ...options, mark: markOf(session) });
   }
 }
 
@@ -97,24 +93,53 @@ interface KnownIndex extends OpenIndex {
   readonly directory: IndexDirectory;
 }
 
+/** Index as it is in a file, without its session. */
+interface StoredIndex extends Pick<OpenIndex, "segments" | "status" | "folders"> {
+  readonly directory: IndexDirectory;
+}
+
+/** Reads an index file. Returns undefined if it is damaged, or of another version. */
+export function storedIndex(file: IndexFile): StoredIndex | undefined {
+  try {
+    const directory = file.directory();
+    const segments = directory.segments.map((place) => file.segment(place));
+    const status = file.section(directory.standing).whole();
+    if (status.length !== documentsIn(segments)) damaged("status");
+    return { directory, segments, status, folders: directory.folders };
+  } catch {
+    return undefined;
+  }
+}
+
 /** Opens the stored index. Returns undefined if there is none, or if it belongs to another session. */
 function knownIndex({ fd, bytes }: OpenSessionFile, indexPath: string): KnownIndex | undefined {
   const file = IndexFile.open(indexPath);
   if (file === undefined) return undefined;
-  try {
-    const directory = file.directory();
-    const { session } = directory;
-    if (session.bytes > bytes || session.fingerprint !== fingerprintOf(fd, session.bytes)) {
-      damaged("of another session");
-    }
-    const segments = directory.segments.map((place) => file.segment(place));
-    const status = file.section(directory.standing).whole();
-    if (status.length !== documentsIn(segments)) damaged("status");
-    return { file, directory, segments, status, close: () => file.close() };
-  } catch {
-    file.close();
-    return undefined;
+  const stored = storedIndex(file);
+  if (stored !== undefined && isOf(stored.directory, fd, bytes)) {
+    return { ...stored, file, close: () => file.close() };
   }
+  file.close();
+  return undefined;
+}
+
+/** Checks whether the index belongs to this session, which may have grown since. */
+function isOf({ session, isOpenEnded }: IndexDirectory, fd: number, bytes: number): boolean {
+  if (session.bytes > bytes || (isOpenEnded && session.bytes !== bytes)) return false;
+  return session.fingerprint === fingerprintOf(fd, session.bytes);
+}
+
+const markOf = ({ bytes, modifiedMs, inode }: OpenSessionFile): FileMark => ({ bytes, modifiedMs, inode });
+
+/** Notes that the session was only touched. Then later searches need not open it. */
+async function renew(
+  { directory, file, status }: KnownIndex,
+  session: OpenSessionFile,
+  indexPath: string | undefined,
+): Promise<void> {
+  const mark = markOf(session);
+  if (indexPath === undefined || isSameFile(directory.file, mark)) return;
+  await keep({ ...directory, kept: directory.segments, file, added: [], status, mark }, indexPath);
 }
 
 const documentsIn = (segments: readonly Segment[]): number =>
@@ -124,7 +149,13 @@ async function grow(
   session: OpenSessionFile,
   path: string,
   known: KnownIndex | undefined,
-  { indexPath, onProgress, keepEveryBytes = KEPT_GROWTH_BYTES }: IndexOptions,
+  {
+    indexPath,
+    onProgress,
+    keepEveryBytes = KEPT_GROWTH_BYTES,
+    keepsOpenEnd = false,
+    mark,
+  }: IndexOptions & { readonly mark: FileMark },
 ): Promise<OpenIndex> {
   const { readAt, bytes, fd } = session;
   const covered = known?.directory.session.bytes ?? 0;
@@ -145,15 +176,17 @@ async function grow(
     (position) => onProgress?.(position - from, bytes - from),
   );
   const { isQueueOpen } = gatherer;
+  const folders = [...new Set([...(known?.folders ?? []), ...gatherer.folders])].slice(0, MAX_FOLDERS);
   const added = gatherer.end();
   const segments = [...old, ...added.map(segmentInMemory)];
   const { status, leaf } = await statusNow(session, path, known, segments, fresh);
-  if (isKept && !isQueueOpen) {
+  if (isKept && (keepsOpenEnd || !isQueueOpen)) {
     const kept = known?.directory.segments.slice(0, old.length) ?? [];
-    const mark = { bytes, fingerprint: fingerprintOf(fd, bytes) };
-    await keep({ kept, file: known?.file, added, status, session: mark, leaf }, indexPath);
+    const covered = { bytes, fingerprint: fingerprintOf(fd, bytes) };
+    const ends = { isOpenEnded: isQueueOpen, folders, mark };
+    await keep({ kept, file: known?.file, added, status, session: covered, leaf, ...ends }, indexPath);
   }
-  return { segments, status, close: () => known?.close() };
+  return { segments, status, folders, close: () => known?.close() };
 }
 
 /** Returns the number of segments that stay unchanged when the session has grown to this many bytes. */
@@ -204,119 +237,3 @@ async function keep(index: IndexToWrite, indexPath: string): Promise<void> {
     // The index is optional.
   }
 }
-
-type CallFacts = Pick<SearchDocument, "tool" | "path">;
-
-/** Maximum number of postings in a segment. Collecting this many takes about a hundred megabytes. */
-const MAX_POSTINGS = 8_000_000;
-
-/**
- * Start of an escape in JSON. Some writers escape plain characters such as `=` and `+` by their number.
- * Commonly escaped characters, such as quotes and angle brackets, are never searched in the bytes.
- */
-const ODD_ESCAPE = Buffer.from("\\u00");
-const PLAIN = /\\u00(?!22|26|27|2f|3c|3e|5c)[2-7]/i;
-
-/** Collector that builds segments from the lines of a session as they arrive. */
-class Gatherer {
-  readonly #earlierCall: (toolUseId: string) => CallFacts | undefined;
-  readonly #calls = new Map<string, CallFacts>();
-  readonly #reader = new EntryReader(undefined);
-  readonly #segments: SegmentBytes[] = [];
-  readonly #queue: MessageQueue<QueuePlace>;
-  #writer = new SegmentWriter();
-  #from: number;
-  #to: number;
-
-  /** @param earlierCall finds calls that precede the first line */
-  constructor(from: number, earlierCall: (toolUseId: string) => CallFacts | undefined) {
-    this.#from = from;
-    this.#to = from;
-    this.#earlierCall = earlierCall;
-    this.#queue = new MessageQueue(from === 0);
-  }
-
-  /** Adds a line. Returns its entries. */
-  line(bytes: Buffer, offset: number, isComplete: boolean): readonly Entry[] {
-    this.#reader.read(bytes, offset, isComplete);
-    const entries = this.#reader.entries.splice(0);
-    this.#reader.damage.length = 0;
-    const odd = bytes.includes(ODD_ESCAPE) && PLAIN.test(bytes.toString("latin1")) ? FLAGS.odd : 0;
-    for (const [entryInLine, entry] of entries.entries()) {
-      const place = {
-        lineOffset: offset,
-        lineBytes: bytes.length,
-        entryInLine,
-        uuid: typeof entry.uuid === "string" ? entry.uuid : undefined,
-        copiedIds: copiedIds(entry),
-        flags: flagsOf(entry) | odd,
-      };
-      this.#queue.add(entry, { entry, place });
-      this.#messages(this.#queue.settled());
-      if (!isQueueOperation(entry)) this.#entry(entry, place);
-    }
-    this.#to = offset + bytes.length + (isComplete ? 1 : 0);
-    if (this.#writer.postings > MAX_POSTINGS) this.#endSegment();
-    return entries;
-  }
-
-  end(): readonly SegmentBytes[] {
-    this.#messages(this.#queue.end());
-    if (this.#queue.isUncertain) damaged("messages of a queue that began further up");
-    if (this.#to > this.#from) this.#endSegment();
-    return this.#segments;
-  }
-
-  /** True while later lines may show that a queued message has a separate line. */
-  get isQueueOpen(): boolean {
-    return this.#queue.isOpen;
-  }
-
-  /** Adds queued messages without a separate line, at the position of their text. */
-  #messages(messages: readonly QueuedMessage<QueuePlace>[]): void {
-    for (const { uuid, textPlace } of messages) this.#entry(textPlace.entry, { ...textPlace.place, uuid });
-  }
-
-  #endSegment(): void {
-    this.#segments.push(this.#writer.toBytes(this.#from, this.#to));
-    this.#writer = new SegmentWriter();
-    this.#from = this.#to;
-  }
-
-  #entry(entry: Entry, place: DocumentPlace): void {
-    const facts = ledgerFactIds(entry);
-    for (const [nth, document] of documentsOf(entry).entries()) {
-      this.#writer.add(this.#withCall(document), place, nth === 0, facts);
-    }
-  }
-
-  /** Returns a result with the tool and file of its call, because a result names neither. */
-  #withCall(document: SearchDocument): SearchDocument {
-    const { toolUseId, kind, tool, path } = document;
-    if (toolUseId === undefined) return document;
-    if (kind === "call") {
-      this.#calls.set(toolUseId, { tool, path });
-      return document;
-    }
-    const call = this.#calls.get(toolUseId) ?? this.#earlierCall(toolUseId);
-    return call === undefined ? document : { ...document, ...call };
-  }
-}
-
-interface QueuePlace {
-  readonly entry: Entry;
-  readonly place: DocumentPlace;
-}
-
-function flagsOf(entry: Entry): number {
-  const isCopy = stringField(entry, "writtenWith") !== undefined;
-  return (
-    (entry.isSidechain === true ? FLAGS.sidechain : 0) |
-    (entry.isMeta === true ? FLAGS.meta : 0) |
-    (isCopy ? FLAGS.copy : 0) |
-    (hasError(entry) ? FLAGS.error : 0)
-  );
-}
-
-const hasError = (entry: Entry): boolean =>
-  entry.type === "user" && entryBlocks(entry).some((block) => field(block, "is_error") === true);

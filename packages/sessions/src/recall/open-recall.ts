@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { type CountText, ESTIMATORS } from "@longhaul/core/measure";
+import { readNow } from "../transcript/file-bytes.ts";
 import { withSessionFile } from "../transcript/session-file.ts";
 import { IndexDamaged } from "./dictionary.ts";
 import { IndexedSession } from "./indexed-session.ts";
@@ -66,7 +67,8 @@ async function withIndex<T>(
     const attempt = async (index: IndexOptions): Promise<T> => {
       const opened = await openIndex(file, path, index);
       try {
-        return await use(new IndexedSession(file.fd, opened));
+        const read = (buffer: Buffer, position: number): number => readNow(file.fd, buffer, position);
+        return await use(new IndexedSession({ ...opened, read }));
       } finally {
         opened.close();
       }

@@ -1,8 +1,10 @@
-import { eachPosting, frequencyIn } from "./dictionary.ts";
+import { eachPosting } from "./dictionary.ts";
 import { STATUS } from "./document-status.ts";
 import type { IndexedSession } from "./indexed-session.ts";
+import type { QueryWord } from "./query-words.ts";
 import type { Segment } from "./segment.ts";
-import { isIdeograph, type QueryTerm, termsOf } from "./word-scanner.ts";
+import { stemOf } from "./stem.ts";
+import { FORM_WEIGHTS, isTooShort } from "./word-finder.ts";
 
 /**
  * Common BM25 parameters. The first decides how quickly repeated words stop counting. The second decides how
@@ -10,141 +12,192 @@ import { isIdeograph, type QueryTerm, termsOf } from "./word-scanner.ts";
  */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
-/** Weight of a part of an identifier, which is only a hint. */
-const PART_WEIGHT = 0.4;
-/** Weight of terms that contain the query word. Such terms count only if no term equals the query word. */
-const PIECE_WEIGHT = 0.5;
-const SHORTEST_PIECE = 3;
 const MAX_PIECES = 64;
 /** Weight of a message, which says more than the output of a command. */
 const SPOKEN_WEIGHT = 1.5;
 /** Weight of a person's message, which matters most. */
 const PERSON_WEIGHT = 2;
+/** Weight of a summary, because it only restates other messages. */
+const RETOLD_WEIGHT = 0.5;
 /**
- * Maximum number of terms. A query is usually one line. If somebody pastes a page, only its beginning counts.
- */
-const MAX_TERMS = 48;
-/**
- * Minimum share of the query's words that a hit must contain. It applies only to queries of three or more
+ * Minimum share of the query that a hit must contain, by weight. It applies only to queries of three or more
  * words. If no document reaches this share, it does not apply.
  */
-const MIN_SHARE = 0.4;
+const MIN_SHARE = 0.25;
 
-interface Ranking {
+export interface RankedDocument {
+  readonly document: number;
+  readonly score: number;
+}
+
+export interface Ranking {
   /** Documents, best first. If two are equally good, the newer one comes first. */
-  readonly documents: readonly number[];
+  readonly documents: readonly RankedDocument[];
   readonly total: number;
+  /** Checks whether a document is among all matching ones. */
+  matches(document: number): boolean;
+  /** Weight of each word: its rarity in the session. 0 if no document has it. */
+  readonly weights: readonly number[];
 }
 
 /** Ranks the matching documents by the words and returns the best. */
 export function rankByWords(
   session: IndexedSession,
-  words: string,
+  words: readonly QueryWord[],
   fits: (document: number) => boolean,
   most: number,
 ): Ranking {
-  const terms = distinct(termsOf(words)).slice(0, MAX_TERMS);
   const scores = new Scores(session);
-  for (const [nth, term] of terms.entries()) scores.add(term, nth + 1);
-  const least = terms.length < 3 ? 0 : terms.length * MIN_SHARE;
+  const weights = words.map((word) => scores.add(word));
+  const whole = weights.reduce((sum, weight) => sum + weight, 0);
+  const least = words.length < 3 ? 0 : whole * MIN_SHARE;
   const ranked = best(session, scores, fits, { least, most });
-  if (ranked.total > 0 || least === 0) return ranked;
-  return best(session, scores, fits, { least: 0, most });
+  if (ranked.total > 0 || least === 0) return { ...ranked, weights };
+  return { ...best(session, scores, fits, { least: 0, most }), weights };
 }
 
-function distinct(terms: readonly QueryTerm[]): readonly QueryTerm[] {
-  return [...new Map(terms.map((term) => [term.text, term])).values()];
+/** One form of a word, as the lists of its documents. */
+interface FormLists {
+  /** Lists of each segment. */
+  readonly lists: readonly (readonly Buffer[])[];
+  readonly weight: number;
 }
 
 /** Scores of all documents, summed up word by word. */
 class Scores {
   readonly values: Float32Array;
-  /** Number of query words in each document. */
+  /** Weight of the query words in each document. */
   readonly coverage: Float32Array;
-  readonly #lastTerm: Uint8Array;
   readonly #session: IndexedSession;
   readonly #averageLength: number;
+  /** Occurrences of the current form in each document. */
+  readonly #counts: Float32Array;
+  /** Best score and weight of the current word in each document. */
+  readonly #worth: Float32Array;
+  readonly #share: Float32Array;
 
   constructor(session: IndexedSession) {
     this.#session = session;
-    this.values = new Float32Array(session.documents);
-    this.coverage = new Float32Array(session.documents);
-    this.#lastTerm = new Uint8Array(session.documents);
+    const { documents } = session;
+    this.values = new Float32Array(documents);
+    this.coverage = new Float32Array(documents);
+    this.#counts = new Float32Array(documents);
+    this.#worth = new Float32Array(documents);
+    this.#share = new Float32Array(documents);
     const words = session.segments.reduce((sum, { facts }) => sum + facts.words, 0);
-    this.#averageLength = Math.max(1, words / Math.max(1, session.documents));
+    this.#averageLength = Math.max(1, words / Math.max(1, documents));
   }
 
-  add(term: QueryTerm, nth: number): void {
-    const isFound = this.#addLists((segment) => listsOf(segment, term.text), 1, nth, 1);
-    for (const part of term.parts) {
-      this.#addLists((segment) => listsOf(segment, part), PART_WEIGHT, nth, PART_WEIGHT / term.parts.length);
+  /** Adds a word. Returns its weight in the query. */
+  add(word: QueryWord): number {
+    const found: number[] = [];
+    const own = this.#addForm(this.#whole(word), found);
+    let weight = own;
+    const addWeaker = (form: FormLists): void => {
+      const rarity = this.#addForm(form, found);
+      if (own === 0) weight = Math.max(weight, rarity * form.weight);
+    };
+    for (const part of word.parts) {
+      addWeaker({
+        lists: this.#lists((segment) => listsOf(segment, part)),
+        weight: FORM_WEIGHTS.part / word.parts.length,
+      });
     }
-    if (isFound || term.parts.length > 0 || isTooShort(term.text)) return;
-    const pieces = (segment: Segment): readonly Buffer[] =>
-      segment.words.termsWith(term.text, "anywhere", MAX_PIECES).map((found) => found.list());
-    this.#addLists(pieces, PIECE_WEIGHT, nth, PIECE_WEIGHT);
-  }
-
-  #addLists(
-    listsIn: (segment: Segment) => readonly Buffer[],
-    weight: number,
-    nth: number,
-    share: number,
-  ): boolean {
-    const lists = this.#session.segments.map(listsIn);
-    const frequency = lists.flat().reduce((sum, list) => sum + frequencyIn(list), 0);
-    if (frequency === 0) return false;
-    const count = Math.max(this.#session.documents, frequency);
-    const rarity = Math.log(1 + (count - frequency + 0.5) / (frequency + 0.5)) * weight;
-    for (const [at, segment] of this.#session.segments.entries()) {
-      for (const list of lists[at] ?? [])
-        this.#addList(segment, this.#session.baseOf(at), list, { rarity, nth, share });
+    for (const other of word.joined) {
+      const stem = stemOf(other);
+      const lists = this.#lists((segment) => withStem(segment, other, stem));
+      addWeaker({ lists, weight: FORM_WEIGHTS.stem });
     }
-    return true;
+    for (const other of word.related) {
+      const stem = stemOf(other);
+      addWeaker({
+        lists: this.#lists((segment) => withStem(segment, other, stem)),
+        weight: FORM_WEIGHTS.related,
+      });
+    }
+    if (weight === 0 && !isTooShort(word.text)) {
+      const pieces = (segment: Segment): readonly Buffer[] =>
+        segment.words.termsWith(word.text, "anywhere", MAX_PIECES).map((term) => term.list());
+      addWeaker({ lists: this.#lists(pieces), weight: FORM_WEIGHTS.piece });
+    }
+    this.#endWord(found, weight * word.share, word.share);
+    return weight * word.share;
   }
 
-  #addList(
-    segment: Segment,
-    base: number,
-    list: Buffer,
-    { rarity, nth, share }: { readonly rarity: number; readonly nth: number; readonly share: number },
-  ): void {
-    const lengths = segment.lengths();
-    const { values, coverage } = this;
-    const lastTerm = this.#lastTerm;
+  #whole({ text, stem }: QueryWord): FormLists {
+    return { lists: this.#lists((segment) => withStem(segment, text, stem)), weight: FORM_WEIGHTS.whole };
+  }
+
+  #lists(listsIn: (segment: Segment) => readonly Buffer[]): FormLists["lists"] {
+    return this.#session.segments.map(listsIn);
+  }
+
+  /**
+   * Adds a form of the current word. A document gets the score of its best form.
+   * @param found documents with the word so far
+   */
+  #addForm({ lists, weight }: FormLists, found: number[]): number {
+    const documents: number[] = [];
+    const counts = this.#counts;
+    for (const [nth, ofSegment] of lists.entries()) {
+      const base = this.#session.baseOf(nth);
+      for (const list of ofSegment) {
+        eachPosting(list, (local, count) => {
+          const document = base + local;
+          if (counts[document] === 0) documents.push(document);
+          counts[document] = (counts[document] as number) + count;
+        });
+      }
+    }
+    if (documents.length === 0) return 0;
+    const rarity = Math.log(
+      1 + (this.#session.documents - documents.length + 0.5) / (documents.length + 0.5),
+    );
+    const lengths = this.#session.lengths();
     const byLength = (SATURATION * LENGTH_SHARE) / this.#averageLength;
-    eachPosting(list, (local, count) => {
-      const document = base + local;
-      const held = SATURATION * (1 - LENGTH_SHARE) + byLength * (lengths[local] as number);
-      const worth = rarity * ((count * (SATURATION + 1)) / (count + held));
-      values[document] = (values[document] as number) + worth;
-      // A document with the whole word also contains the parts of the word, and has already been counted.
-      if (share < 1 && lastTerm[document] === nth) return;
-      coverage[document] = (coverage[document] as number) + share;
-      if (share === 1) lastTerm[document] = nth;
-    });
+    for (const document of documents) {
+      const count = counts[document] as number;
+      counts[document] = 0;
+      const held = SATURATION * (1 - LENGTH_SHARE) + byLength * (lengths[document] as number);
+      const worth = weight * rarity * ((count * (SATURATION + 1)) / (count + held));
+      if (this.#share[document] === 0) found.push(document);
+      if (worth > (this.#worth[document] as number)) this.#worth[document] = worth;
+      if (weight > (this.#share[document] as number)) this.#share[document] = weight;
+    }
+    return rarity;
+  }
+
+  #endWord(found: readonly number[], weight: number, share: number): void {
+    for (const document of found) {
+      this.values[document] = (this.values[document] as number) + share * (this.#worth[document] as number);
+      this.coverage[document] =
+        (this.coverage[document] as number) + weight * (this.#share[document] as number);
+      this.#worth[document] = 0;
+      this.#share[document] = 0;
+    }
   }
 }
-
-/**
- * Checks whether a text is too short for a search. A single letter is too short, because it occurs in very
- * many words. A single ideograph is not, because it is a word.
- */
-const isTooShort = (text: string): boolean =>
-  text.length < SHORTEST_PIECE && !isIdeograph(text.charCodeAt(0));
 
 function listsOf(segment: Segment, term: string): readonly Buffer[] {
   const list = segment.words.list(term);
   return list === undefined ? [] : [list];
 }
 
-function weightOf(status: number): number {
+/** Returns the lists of a word, and of all words with the same stem. */
+function withStem(segment: Segment, text: string, stem: string): readonly Buffer[] {
+  const siblings = [...segment.stems.documents(stem)].map((nth) => segment.words.listAt(nth));
+  // A word with an ending is among its siblings. The stem may be a word too.
+  return stem === text ? [...listsOf(segment, text), ...siblings] : [...listsOf(segment, stem), ...siblings];
+}
+
+function statusWeight(status: number): number {
+  if ((status & STATUS.retold) !== 0) return RETOLD_WEIGHT;
   if ((status & STATUS.person) !== 0) return PERSON_WEIGHT;
   return (status & STATUS.spoken) === 0 ? 1 : SPOKEN_WEIGHT;
 }
 
 const SORTED_AT_ONCE = 256;
-const byScore = (a: { readonly score: number }, b: { readonly score: number }): number => b.score - a.score;
+const byScore = (a: RankedDocument, b: RankedDocument): number => b.score - a.score;
 
 /**
  * Returns the best documents. Drops other documents during the search, because common words match nearly
@@ -155,20 +208,21 @@ function best(
   { values, coverage }: Scores,
   fits: (document: number) => boolean,
   { least, most }: { readonly least: number; readonly most: number },
-): Ranking {
-  const kept: { readonly document: number; readonly score: number }[] = [];
+): Omit<Ranking, "weights"> {
+  const kept: RankedDocument[] = [];
+  const matches = (document: number): boolean =>
+    values[document] !== 0 && (coverage[document] as number) >= least && fits(document);
   let total = 0;
   // Starts with the newest document, so that newer documents come first among equal scores.
   for (let document = values.length - 1; document >= 0; document--) {
-    const value = values[document] as number;
-    const covered = coverage[document] as number;
-    if (value === 0 || covered < least || !fits(document)) continue;
+    if (!matches(document)) continue;
     total++;
-    const score = value * covered * weightOf(session.status(document));
+    const text = (values[document] as number) * (coverage[document] as number);
+    const score = text * statusWeight(session.status(document));
     kept.push({ document, score });
     // From time to time, drops documents that cannot be among the best. Sorting keeps the order of equals.
     if (kept.length >= most * 2 + SORTED_AT_ONCE) kept.sort(byScore).splice(most);
   }
   kept.sort(byScore).splice(most);
-  return { documents: kept.map(({ document }) => document), total };
+  return { documents: kept, total, matches };
 }

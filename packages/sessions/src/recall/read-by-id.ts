@@ -66,7 +66,7 @@ function documentsOfName(session: IndexedSession, name: string): readonly number
   // The newest boundary with this fact has the most current references.
   const boundary = named.at(-1);
   if (boundary === undefined) return [];
-  const uuids = entriesOfFact(session.entry(session.record(boundary)), name.slice(1));
+  const uuids = entriesOfFact(session.entry(boundary), name.slice(1));
   return once(session, [...new Set(uuids.flatMap((uuid) => documentsOfEntry(session, uuid)))]);
 }
 

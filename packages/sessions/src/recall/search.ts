@@ -10,12 +10,15 @@ import {
   type ScanRequest,
   scan,
 } from "./exact-search.ts";
-import { excerptAround, pieceOf, wordMatches } from "./excerpt.ts";
+import { excerptAround, pieceOf, tokensUpTo } from "./excerpt.ts";
 import type { IndexedSession } from "./indexed-session.ts";
-import { GuardedPattern, literalsIn } from "./pattern.ts";
+import { CONSIDERED_DOCUMENTS, rankPassages } from "./passages.ts";
+import { GuardedPattern, literalsIn, type Match } from "./pattern.ts";
 import type { RecallHit, RecallPage, RecallQuery } from "./query.ts";
+import { wordQuery } from "./query-words.ts";
 import { rankByWords } from "./rank.ts";
 import { NAMES, nameOf } from "./segment.ts";
+import { type FoundWord, WordFinder } from "./word-finder.ts";
 
 /** Number of hits that an agent can read at once. */
 export const HITS_PER_PAGE = 8;
@@ -30,28 +33,67 @@ export const PAGE_TOKENS = 4_000;
  */
 const MAX_NAMES = 10_000;
 
+const matchesOf = (words: readonly FoundWord[]): readonly Match[] => words.map(({ from, to }) => [from, to]);
+
 /** Searches the session and returns one page of hits. */
 export async function search(
   session: IndexedSession,
   query: RecallQuery,
   countTokens: CountText,
 ): Promise<RecallPage> {
+  const { hits, ...page } = await searchWithPlaces(session, query, countTokens);
+  return { ...page, hits: hits.map(({ hit }) => hit) };
+}
+
+/** Hit with the number of its document. */
+interface PlacedHit {
+  readonly hit: RecallHit;
+  readonly document: number;
+}
+
+export async function searchWithPlaces(
+  session: IndexedSession,
+  query: RecallQuery,
+  countTokens: CountText,
+): Promise<Omit<RecallPage, "hits"> & { readonly hits: readonly PlacedHit[] }> {
   const page = Math.max(1, Math.floor(query.page ?? 1));
   const limit = Math.max(1, Math.floor(query.limit ?? HITS_PER_PAGE));
   const found = await find(session, query, (page - 1) * limit, limit);
-  const hits: RecallHit[] = [];
-  let leftTokens = query.budgetTokens ?? PAGE_TOKENS;
-  for (const [nth, { document, matches }] of found.documents.entries()) {
-    const share = Math.max(1, Math.floor(leftTokens / (found.documents.length - nth)));
-    const excerpt = excerptAround(document.document.text, matches, share, countTokens);
+  const hits: PlacedHit[] = [];
+  const shares = sharesOf(found.documents, query.budgetTokens ?? PAGE_TOKENS, countTokens);
+  for (const [nth, { document, matches, focus }] of found.documents.entries()) {
+    const share = shares[nth] ?? 1;
+    const excerpt = excerptAround(document.document.text, matches, share, countTokens, focus);
     const piece = pieceOf(session, document, excerpt.from, excerpt.to);
-    leftTokens -= countTokens(piece.text);
     const ranges = excerpt.matches.map(([from, to]) => [from - excerpt.from, to - excerpt.from] as const);
-    hits.push({ ...piece, matches: ranges });
+    hits.push({ hit: { ...piece, matches: ranges }, document: document.number });
   }
   const { total, hasMore, notSearched } = found;
   return { hits, page, total, hasMore, notSearched };
 }
+
+/**
+ * Divides the budget of a page among its hits. Each hit gets an equal share first. What short texts leave goes
+ * to the best hits.
+ */
+function sharesOf(
+  documents: FoundDocuments["documents"],
+  budgetTokens: number,
+  countTokens: CountText,
+): readonly number[] {
+  const equal = Math.max(1, Math.floor(budgetTokens / Math.max(1, documents.length)));
+  const most = equal * MAX_SHARES;
+  const needed = documents.map(({ document: { document } }) => tokensUpTo(document.text, most, countTokens));
+  let left = budgetTokens - needed.reduce((sum, tokens) => sum + Math.min(equal, tokens), 0);
+  return needed.map((tokens) => {
+    const more = Math.max(0, Math.min(left, tokens - equal));
+    left -= more;
+    return Math.min(equal, tokens) + more;
+  });
+}
+
+/** Maximum part of a page for one hit, in equal shares. */
+const MAX_SHARES = 3;
 
 async function find(
   session: IndexedSession,
@@ -68,14 +110,38 @@ async function find(
     return { ...found, total: found.hasMore ? undefined : skip + found.documents.length };
   }
   const isByWords = words !== undefined && words.trim() !== "";
-  if (!isByWords && filter.documents === undefined) throw emptyQuery();
-  const { documents, total } = isByWords
-    ? rankByWords(session, words, fits, skip + limit)
-    : newestFirst(filter, skip + limit);
+  if (isByWords) return findByWords(session, words, fits, { skip, limit });
+  if (filter.documents === undefined) throw emptyQuery();
+  const { documents, total } = newestFirst(filter, skip + limit);
   return {
-    documents: documents.slice(skip).map((number) => {
-      const document = session.read(number);
-      return { document, matches: isByWords ? wordMatches(document.document.text, words) : [] };
+    documents: documents.slice(skip).map((number) => ({ document: session.read(number), matches: [] })),
+    total,
+    hasMore: total > skip + limit,
+    notSearched: 0,
+  };
+}
+
+/** Finds the best passages. Documents that rank far down keep the order of the index. */
+function findByWords(
+  session: IndexedSession,
+  text: string,
+  fits: (document: number) => boolean,
+  { skip, limit }: { readonly skip: number; readonly limit: number },
+): FoundDocuments & Pick<RecallPage, "total"> {
+  const query = wordQuery(text);
+  const ranking = rankByWords(session, query.words, fits, Math.max(CONSIDERED_DOCUMENTS, skip + limit));
+  const first = rankPassages(session, query, ranking, fits);
+  const finder = new WordFinder(query.words);
+  const read = new Set(first.map(({ document }) => document.number));
+  const rest = ranking.documents.filter(({ document }) => !read.has(document));
+  const wanted = [...first, ...rest].slice(skip, skip + limit);
+  const total = ranking.total + first.filter(({ document }) => !ranking.matches(document.number)).length;
+  return {
+    documents: wanted.map((found) => {
+      if ("words" in found)
+        return { document: found.document, matches: matchesOf(found.words), focus: found.focus };
+      const document = session.read(found.document);
+      return { document, matches: matchesOf(finder.find(document.document.text)) };
     }),
     total,
     hasMore: total > skip + limit,
@@ -125,7 +191,12 @@ const documentsWith = (
   session: IndexedSession,
   words: string,
   fits: (document: number) => boolean,
-): ReadonlySet<number> => new Set(rankByWords(session, words, fits, Number.MAX_SAFE_INTEGER).documents);
+): ReadonlySet<number> =>
+  new Set(
+    rankByWords(session, wordQuery(words).words, fits, Number.MAX_SAFE_INTEGER).documents.map(
+      ({ document }) => document,
+    ),
+  );
 
 function newestFirst(
   { documents: among, fits }: Filter,

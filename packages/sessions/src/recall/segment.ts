@@ -1,6 +1,8 @@
 import { crc32 } from "node:zlib";
-import { Dictionary, type DictionaryBytes, damaged, type Section, TermTable } from "./dictionary.ts";
+import { isPrompt } from "../transcript/prompts.ts";
+import { Dictionary, type DictionaryBytes, damaged, type Section } from "./dictionary.ts";
 import { DOCUMENT_KINDS, type DocumentKind, type SearchDocument } from "./documents.ts";
+import { TermTable } from "./term-table.ts";
 import { type TermSink, termHashes, WordScanner } from "./word-scanner.ts";
 
 /** Position of a document in the session. */
@@ -38,6 +40,8 @@ export class Segment {
   readonly names: Dictionary;
   /** Ids of entries, calls and facts. */
   readonly ids: Dictionary;
+  /** Stems, each with the positions of its words in `words`. Words that are their own stems are not listed. */
+  readonly stems: Dictionary;
   readonly #sections: Readonly<Record<SectionName, Section>>;
   #lengths: Uint32Array | undefined;
 
@@ -47,6 +51,7 @@ export class Segment {
     this.words = dictionary("word", sections);
     this.names = dictionary("name", sections);
     this.ids = dictionary("id", sections);
+    this.stems = dictionary("stem", sections);
   }
 
   /** Returns the number of words in each document. */
@@ -173,7 +178,7 @@ export const MARKS = {
   person: 64,
 } as const;
 
-const DICTIONARIES = ["word", "name", "id"] as const;
+const DICTIONARIES = ["word", "name", "id", "stem"] as const;
 const DICTIONARY_PARTS = ["Blocks", "Terms", "Texts", "Postings"] as const;
 
 type DictionaryName = (typeof DICTIONARIES)[number];
@@ -287,6 +292,7 @@ export class SegmentWriter implements TermSink {
   /** Returns the index of the range whose documents were added. */
   toBytes(from: number, to: number): SegmentBytes {
     const documents = this.#records.subarray(0, this.#documents * DOCUMENT_BYTES);
+    const stems = new TermTable();
     return {
       facts: { from, to, documents: this.#documents, words: this.#totalWords },
       sections: {
@@ -295,9 +301,10 @@ export class SegmentWriter implements TermSink {
         contents: numberBytes(this.#contents),
         marks: Buffer.from(this.#marks),
         documents,
-        ...renamed("word", this.#words.toBytes()),
+        ...renamed("word", this.#words.toBytes(stems)),
         ...renamed("name", this.#names.toBytes()),
         ...renamed("id", this.#ids.toBytes()),
+        ...renamed("stem", stems.toBytes()),
         labels: Buffer.concat(this.#labelParts),
       } as Readonly<Record<SectionName, Buffer>>,
     };
@@ -342,11 +349,12 @@ export class SegmentWriter implements TermSink {
   }
 }
 
-function marksOf({ kind }: SearchDocument, { flags }: DocumentPlace, isFirst: boolean): number {
+function marksOf({ kind, text }: SearchDocument, { flags }: DocumentPlace, isFirst: boolean): number {
+  const isOfPerson = kind === "user" && (flags & (FLAGS.meta | FLAGS.sidechain)) === 0 && isPrompt(text);
   return (
     (kind === "summary" ? MARKS.retold : 0) |
     (kind === "user" || kind === "assistant" ? MARKS.spoken : 0) |
-    (kind === "user" && (flags & (FLAGS.meta | FLAGS.sidechain)) === 0 ? MARKS.person : 0) |
+    (isOfPerson ? MARKS.person : 0) |
     (kind === "thinking" ? MARKS.thinking : 0) |
     ((flags & FLAGS.copy) === 0 ? 0 : MARKS.copy) |
     ((flags & FLAGS.sidechain) === 0 ? 0 : MARKS.sidechain) |

@@ -140,6 +140,8 @@ export class WordScanner {
   readonly #starts = new Uint8Array(MAX_PARTS);
   readonly #ends = new Uint8Array(MAX_PARTS);
   #input = inputFor(0);
+  /** Start of the current term in the scanned text. Valid while the sink receives the term. */
+  position = 0;
 
   constructor(sink: TermSink) {
     this.#sink = sink;
@@ -182,6 +184,7 @@ export class WordScanner {
       hash = Math.imul(hash ^ small, 0x01000193);
       check = (Math.imul(check ^ small, 0x5bd1e995) + 0x3c6ef372) | 0;
     }
+    this.position = start;
     this.#sink.term(mixed(hash), mixed(check), units, 0, at - start);
     if (hasParts) this.#parts(text, start, at - start);
     if (at < stop || at === end || !isWordLetter(text[at] as number)) return at;
@@ -240,8 +243,10 @@ export class WordScanner {
       if (code < 128 || classOf(code) !== IDEOGRAPH) break;
       pair[0] = pair[1] as number;
       pair[1] = code;
+      this.position = at - 1;
       if (++length > 1) this.#emit(pair, 0, 2, false);
     }
+    this.position = start;
     if (length === 1) this.#emit(pair, 1, 2, false);
     return at;
   }

@@ -127,7 +127,7 @@ export async function latestSession(
 }
 
 /** Folder whose sessions belong to the current project. */
-interface ProjectFolder {
+export interface ProjectFolder {
   readonly path: string;
   readonly withSubfolders: boolean;
 }
@@ -137,7 +137,7 @@ interface ProjectFolder {
  * each parent folder. Without git, these are the current folder and each parent folder. The home folder
  * counts only if it is the current folder.
  */
-async function projectFolders(cwd: string, home: string): Promise<readonly ProjectFolder[]> {
+export async function projectFolders(cwd: string, home: string): Promise<readonly ProjectFolder[]> {
   const root = await worktreeOf(cwd, home);
   const folders: ProjectFolder[] = [{ path: root ?? cwd, withSubfolders: root !== undefined }];
   for (let at = dirname(root ?? cwd); at !== home && at !== dirname(at); at = dirname(at))
@@ -160,11 +160,12 @@ async function worktreeOf(cwd: string, home: string): Promise<string | undefined
   return undefined;
 }
 
-function isIn({ path, withSubfolders }: ProjectFolder, folder: string | undefined): boolean {
+export function isIn({ path, withSubfolders }: ProjectFolder, folder: string | undefined): boolean {
   return folder === path || (withSubfolders && folder?.startsWith(`${path}${sep}`) === true);
 }
 
-function folderByName({ path, agent }: SessionFile, project: ProjectFolder): string | undefined {
+/** Returns the folder of the project if the store folder of a session is named after it. */
+export function folderByName({ path, agent }: SessionFile, project: ProjectFolder): string | undefined {
   return basename(dirname(path)) === projectFolderName(agent, project.path) ? project.path : undefined;
 }
 

@@ -14,6 +14,9 @@ export function promptIn(entry: Entry): string | undefined {
   return HUMAN_KINDS.has(said.kind) && "text" in said ? said.text : undefined;
 }
 
+/** Checks whether a person wrote this text, and not the host in the person's name. */
+export const isPrompt = (text: string): boolean => HUMAN_KINDS.has(classifyUserText(text).kind);
+
 /** Returns text that the user wrote to the model, without commands to the agent. */
 export function requestIn(entry: Entry): string | undefined {
   if (entry.isSidechain === true) return undefined;

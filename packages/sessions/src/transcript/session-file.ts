@@ -13,6 +13,9 @@ export interface OpenSessionFile {
    * await.
    */
   readonly fd: number;
+  /** Time of the last change, in milliseconds, and number of the file in its file system. */
+  readonly modifiedMs: number;
+  readonly inode: number;
 }
 
 /** Opens a session for reading and closes it again. Explains every failure in words. */
@@ -28,7 +31,13 @@ export async function withSessionFile<T>(
     if (stat.size === 0) throw emptyFile(path);
     const readAt = readerOf(handle);
     await refuseForeignFormat(path, readAt, stat.size);
-    return await use({ readAt, bytes: stat.size, fd: handle.fd });
+    return await use({
+      readAt,
+      bytes: stat.size,
+      fd: handle.fd,
+      modifiedMs: stat.mtimeMs,
+      inode: stat.ino,
+    });
   } catch (error) {
     throw isSystemError(error) ? unreadable(path, `the system reports ${error.code}`, error) : error;
   } finally {

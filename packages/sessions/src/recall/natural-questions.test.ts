@@ -1,0 +1,176 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { sessionFiles } from "../../../../test/recall/session-file.ts";
+import { ConversationBuilder } from "../../../../test/support/builders.ts";
+import { openRecall } from "./open-recall.ts";
+import type { RecallHit } from "./query.ts";
+
+const sessionFile = sessionFiles();
+
+/** Asks a question about a conversation that is no longer in the context. */
+async function ask(
+  question: string,
+  say: (builder: ConversationBuilder) => void,
+): Promise<readonly RecallHit[]> {
+  const builder = new ConversationBuilder();
+  say(builder);
+  builder.boundary();
+  builder.summary("Summary of the work.");
+  builder.user("Go on.");
+  return (await openRecall(sessionFile(builder.entries)).search({ words: question })).hits;
+}
+
+const FILLER = ["The build is green.", "I read the next file now.", "The list has three parts."];
+
+describe("natural questions", () => {
+  it("finds a sentence by other forms of the words of a question", async () => {
+    const [first] = await ask("which spelling does the user prefer?", (builder) => {
+      for (const text of FILLER) builder.assistant(text);
+      builder.user("Please note my preference: words are spelled the American way.");
+      for (const text of FILLER) builder.assistant(`${text} The user interface does its work.`);
+    });
+    expect(first?.text).toContain("American");
+  });
+
+  it("function words of a question do not count, however often a text has them", async () => {
+    const [first, ...others] = await ask("what is the port of the metrics server", (builder) => {
+      builder.assistant("The port for metrics is 9102.");
+      builder.tool("t1", "Bash", { command: "cat notes" }, "what is the of the is what ".repeat(200));
+    });
+    expect(first?.text).toContain("9102");
+    expect(others.map(({ text }) => text)).not.toContainEqual(expect.stringContaining("what is the of"));
+  });
+
+  it("ranks a sentence above a tool result of 2,000 lines that has all words of the question", async () => {
+    const lines = Array.from({ length: 2_000 }, (_, nth) =>
+      nth % 3 === 0 ? `${nth} retry limit` : nth % 3 === 1 ? `${nth} upload worker` : `${nth} chosen value`,
+    );
+    const [first] = await ask("which retry limit was chosen for the upload worker", (builder) => {
+      builder.tool("t1", "Bash", { command: "cat log" }, lines.join("\n"));
+      builder.assistant("We chose a retry limit of five for uploads, because the worker restarts.");
+      builder.tool("t2", "Bash", { command: "cat log" }, lines.toReversed().join("\n"));
+    });
+    expect(first?.kind).toBe("assistant");
+  });
+
+  it("ranks words that stand together above the same words far apart", async () => {
+    const far = `The cache is here. ${"Other work goes on and on. ".repeat(60)} The eviction is there.`;
+    const [first] = await ask("cache eviction", (builder) => {
+      builder.assistant(far);
+      builder.assistant(`${"Other work goes on and on. ".repeat(60)} The cache eviction runs at night.`);
+      builder.assistant(far);
+    });
+    expect(first?.text).toContain("runs at night");
+  });
+
+  it("shows the part of a long text that answers, not its beginning", async () => {
+    const [first] = await ask("how long do the tokens of the gateway live", (builder) => {
+      const start = "The gateway is described first. ".repeat(200);
+      const end = "Other matters follow. ".repeat(200);
+      builder.tool(
+        "t1",
+        "Read",
+        { file_path: "/a.md" },
+        `${start}\nTokens of the gateway live 15 minutes.\n${end}`,
+      );
+      builder.assistant("Reading is done.");
+      for (let nth = 0; nth < 12; nth++)
+        builder.assistant(`The gateway has note ${nth}. ${"More. ".repeat(300)}`);
+    });
+    expect(first?.text).toContain("15 minutes");
+  });
+
+  it("a question about the user prefers what the user wrote to what others repeat", async () => {
+    const [first] = await ask("what did the user say about trailing commas?", (builder) => {
+      builder.assistant("Trailing commas: the formatter can add trailing commas or remove trailing commas.");
+      builder.user("no trailing commas, please");
+      builder.assistant("Understood: no trailing commas. I remove the trailing commas now.");
+    });
+    expect(first?.kind).toBe("user");
+  });
+
+  it("finds a short reply of the user that only the next answer makes clear", async () => {
+    const hits = await ask("which items did the user want to leave out of the release?", (builder) => {
+      builder.assistant("These items are open for the release: 1 docs, 2 icons, 3 sounds.");
+      builder.user("skip 2 and 3");
+      builder.assistant("I leave the items 2 and 3 out of the release.");
+      for (const text of FILLER) builder.assistant(text);
+    });
+    expect(hits.map(({ text }) => text)).toContain("skip 2 and 3");
+  });
+
+  it("finds the first and the last request of the user", async () => {
+    const say = (builder: ConversationBuilder): void => {
+      builder.user("Build a lighthouse.");
+      for (let nth = 0; nth < 30; nth++) builder.user(`Add window ${nth} to it.`);
+      builder.user("Paint it red.");
+    };
+    const first = await ask("what was the user's first request?", say);
+    expect(first[0]?.text).toBe("Build a lighthouse.");
+    const last = await ask("what did the user ask for at the very end?", say);
+    expect(last[0]?.text).toBe("Paint it red.");
+  });
+
+  it("repetitions of one statement leave room on the page for another one", async () => {
+    const hits = await ask("why did the deployment fail", (builder) => {
+      for (let nth = 0; nth < 20; nth++)
+        builder.assistant(
+          `The deployment failed again, attempt ${nth}. I read the logs of the deployment now.`,
+        );
+      builder.assistant("The cause of the failing deployment was a wrong certificate.");
+    });
+    expect(hits.map(({ text }) => text)).toContainEqual(expect.stringContaining("certificate"));
+  });
+
+  it("treats a report of the host in the user's name as output, not as the user's words", async () => {
+    const [first] = await ask("where is the icon folder", (builder) => {
+      builder.user("<task-notification>The icon folder is in the icon folder list.</task-notification>");
+      builder.assistant("The icon folder is assets/icons.");
+    });
+    expect(first?.text).toContain("assets/icons");
+  });
+
+  it("finds a word in two parts and a compound of both", async () => {
+    const [first] = await ask("what is wrong with the home page", (builder) => {
+      for (const text of FILLER) builder.assistant(`${text} This page is fine.`);
+      builder.user("The homepage looks crowded.");
+    });
+    expect(first?.text).toContain("crowded");
+  });
+});
+
+describe("pages of a question", () => {
+  const WORDS = ["cache", "caches", "deploy", "deployed", "the", "user", "first", "queue", "retry", "x"];
+  const sentence = fc
+    .array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 8 })
+    .map((all) => all.join(" "));
+
+  it("all pages of a question together contain each hit once, and as many as the total says", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.boolean(), sentence), { minLength: 1, maxLength: 40 }),
+        sentence,
+        fc.integer({ min: 1, max: 9 }),
+        async (said, question, limit) => {
+          const builder = new ConversationBuilder();
+          for (const [isUser, text] of said) isUser ? builder.user(text) : builder.assistant(text);
+          builder.boundary();
+          builder.summary("Summary.");
+          const recall = openRecall(sessionFile(builder.entries));
+          const ids: (string | undefined)[] = [];
+          for (let page = 1; ; page++) {
+            const found = await recall.search({ words: question, page, limit });
+            ids.push(...found.hits.map(({ id }) => id));
+            if (!found.hasMore) {
+              expect(ids).toHaveLength(found.total ?? -1);
+              break;
+            }
+            expect(found.hits).toHaveLength(limit);
+          }
+          expect(new Set(ids).size).toBe(ids.length);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+});
