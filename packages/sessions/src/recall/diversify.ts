@@ -1,7 +1,7 @@
 import { WordScanner } from "./word-scanner.ts";
 
-/** Number of passages that are compared with each other: more than two pages. */
-const COMPARED = 16;
+/** Number of passages that are compared with each other: three pages. */
+const COMPARED = 24;
 /** Share of common words from which on two passages say partly the same. */
 const ALIKE = 0.3;
 /** Part of its score that an exact repetition loses. */

@@ -11,11 +11,11 @@ import { type FoundWord, WordFinder } from "./word-finder.ts";
  * questions changes little if they change by a third.
  */
 
-/** Documents that are read to find their best passages. They fill several pages. */
+/** Documents that are read to find their best passages. They fill three pages. */
 const READ_DOCUMENTS = 24;
 /** Messages that are read as well, further down. Output easily outnumbers sentences. */
 const READ_MESSAGES = 16;
-/** Maximum words that are read, about 2 MB. Finding them takes some 20 ms. */
+/** Maximum words that are read, about 200 KB. More words answer no more questions, and take longer. */
 const MAX_WORDS_READ = 30_000;
 
 /** Lengths of the compared passages, in characters: a sentence or two, and a paragraph. */

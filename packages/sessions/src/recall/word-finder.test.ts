@@ -15,6 +15,9 @@ describe("WordFinder", () => {
     ["limit", "rateLimiterx", ["Limit"]],
     ["データ", "このデータを見る", ["デー", "ータ"]],
     ["zebra", "no such animal", []],
+    ["error", "\u001b[1;31mError\u001b[0m:\u001b[31mErrors\u001b[0m", ["Error", "Errors"]],
+    ["retry", "it retries, retried, RETRY", ["retries", "retried", "RETRY"]],
+    ["xy.cd", "xyz.cde xy.cd xyncd", ["xy", "cd"]],
   ])("finds the words of %j in %j", (query, text, expected) => {
     expect(found(query, text)).toEqual(expected);
   });

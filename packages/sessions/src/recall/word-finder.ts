@@ -1,6 +1,6 @@
 import type { QueryWord } from "./query-words.ts";
 import { stemOf } from "./stem.ts";
-import { isIdeograph, WordScanner } from "./word-scanner.ts";
+import { isIdeograph, isWordUnit, WordScanner } from "./word-scanner.ts";
 
 /** Weights of the forms of a word. A form that says less than the word itself counts less. */
 export const FORM_WEIGHTS = {
@@ -49,11 +49,13 @@ export class WordFinder {
   readonly #stems: Forms = new Map();
   /** Forms of each word so far, by its hash. */
   readonly #known = new Map<number, readonly Form[]>();
-  /** First characters of all forms and stems. Most words of a text can be skipped by them. */
-  readonly #starts = new Set<number>();
+  /** Finds the first characters of all forms. Splits only words that have them, because most words do not. */
+  readonly #starts: RegExp;
   readonly #scanner: WordScanner;
   readonly #words: readonly QueryWord[];
   #found: FoundWord[] = [];
+  /** Position of the scanned part in the text. */
+  #offset = 0;
 
   constructor(words: readonly QueryWord[]) {
     this.#words = words;
@@ -65,9 +67,8 @@ export class WordFinder {
       for (const other of related)
         addForm(this.#stems, stemOf(other), { word, weight: FORM_WEIGHTS.related });
     }
-    for (const text of [...this.#forms.keys(), ...this.#stems.keys()]) {
-      this.#starts.add(startOf(text.charCodeAt(0), text.charCodeAt(1), text.charCodeAt(2)));
-    }
+    const starts = [...this.#forms.keys(), ...this.#stems.keys()].map(startOf);
+    this.#starts = new RegExp([...new Set(starts)].join("|") || "(?!)", "gi");
     this.#scanner = new WordScanner({
       term: (hash, check, units, from, to) => this.#term(hash, check, units, from, to, 1),
       part: (hash, check, units, from, to) => this.#term(hash, check, units, from, to, FORM_WEIGHTS.part),
@@ -78,7 +79,16 @@ export class WordFinder {
   /** Finds the words in a text, in the order of the text. If it has none, finds them inside other words. */
   find(text: string): readonly FoundWord[] {
     this.#found = [];
-    this.#scanner.scan(text);
+    const starts = this.#starts;
+    starts.lastIndex = 0;
+    for (let match = starts.exec(text), done = 0; match !== null; match = starts.exec(text)) {
+      const { from, to } = runAround(text, match.index, done);
+      this.#offset = from;
+      this.#scanner.scan(text.slice(from, to));
+      done = to;
+      starts.lastIndex = Math.max(to, match.index + 1);
+      if (this.#found.length >= MAX_PLACES) break;
+    }
     return this.#found.length > 0 ? this.#found : this.#pieces(text);
   }
 
@@ -99,10 +109,6 @@ export class WordFinder {
 
   #term(hash: number, check: number, units: Uint16Array, from: number, to: number, share: number): void {
     if (this.#found.length >= MAX_PLACES) return;
-    // A shorter word leaves the next places of the buffer as they were.
-    const second = to - from > 1 ? (units[from + 1] as number) : 0;
-    const third = to - from > 2 ? (units[from + 2] as number) : 0;
-    if (!this.#starts.has(startOf(units[from] as number, second, third))) return;
     const key = hash * 2 ** 21 + (check & 0x1fffff);
     let forms = this.#known.get(key);
     if (forms === undefined) {
@@ -111,7 +117,7 @@ export class WordFinder {
       this.#known.set(key, forms);
     }
     // Positions of a part count from the start of its whole term.
-    const at = this.#scanner.position + (share < 1 ? from : 0);
+    const at = this.#offset + this.#scanner.position + (share < 1 ? from : 0);
     for (const { word, weight } of forms)
       this.#add({ word, weight: weight * share, from: at, to: at + to - from });
   }
@@ -135,12 +141,29 @@ function bestForms(forms: readonly Form[]): readonly Form[] {
   return [...best.values()];
 }
 
-const SMALL_I = 0x69;
-const SMALL_Y = 0x79;
+/** Length of the start of a form. A stem shares it with its words, except for the last letter of `try`. */
+const START_CHARACTERS = 3;
+
+/** Pattern of the start of a form. `tries` has the stem `try`. */
+const startOf = (form: string): string =>
+  form
+    .slice(0, START_CHARACTERS)
+    .replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")
+    .replace(/^(..)[iy]$/, "$1[iy]");
 
 /**
- * Combines the first three characters of a word. A stem has the same ones as its words, except for `tries` and
- * `try`. Missing characters count as zero.
+ * Returns the run of word characters around a position, with a color code that directly precedes it: in
+ * `ESC[31mError`, only the code tells where the word starts.
+ * @param least end of the previous run
  */
-const startOf = (first: number, second: number, third: number): number =>
-  (first * 2 ** 16 + (second || 0)) * 2 ** 16 + (third === SMALL_Y ? SMALL_I : third || 0);
+function runAround(text: string, at: number, least: number): { readonly from: number; readonly to: number } {
+  let [from, to] = [at, at];
+  while (from > least && isWordUnit(text.charCodeAt(from - 1))) from--;
+  while (to < text.length && isWordUnit(text.charCodeAt(to))) to++;
+  let code = from;
+  while (code > least && /[\d;?]/.test(text.charAt(code - 1))) code--;
+  const isColored = code - 2 >= least && text.startsWith(COLOR_START, code - 2);
+  return { from: isColored ? code - 2 : from, to };
+}
+
+const COLOR_START = "\u001b[";

@@ -60,7 +60,7 @@ const isWordLetter = (code: number): boolean =>
  * Checks whether this character can be part of a term. If a query starts or ends with such a character, its
  * first or last term may be incomplete. The text may contain a longer term there.
  */
-const isWordUnit = (code: number): boolean =>
+export const isWordUnit = (code: number): boolean =>
   (code < 128 ? ASCII_CLASSES[code] : classOf(code)) !== SEPARATOR;
 
 /** Checks whether every pair of neighboring characters of this kind forms a term. */
