@@ -1,10 +1,11 @@
 import type { Entry } from "@longhaul/core/messages";
 import { cancellationTraps, findCancellations } from "./cancellations.ts";
 import { fileProbes } from "./files.ts";
+import { finishedTraps } from "./finished.ts";
 import { nameProbes, numberProbes } from "./literals.ts";
 import { commandTraps, lastChecks, outcomeProbes, outcomeTraps } from "./outcomes.ts";
 import { decisionProbes, errorProbes } from "./reasons.ts";
-import { currentProbes, finishedTraps, remainingProbes } from "./remaining.ts";
+import { currentProbes, remainingProbes } from "./remaining.ts";
 import { spread, viewSession } from "./session-view.ts";
 import { sourceLiterals } from "./source-literals.ts";
 import type { Exam, Probe, Trap } from "./types.ts";
@@ -44,7 +45,7 @@ export function deriveExam(entries: readonly Entry[]): Exam {
     ...cancellationTraps(view, cancellations),
     ...outcomeTraps(view),
     ...commandTraps(checks),
-    ...finishedTraps(view),
+    ...finishedTraps(view, inForce),
   ];
   return {
     probes: numbered<Omit<Probe, "id">>([...words, ...others]),

@@ -173,6 +173,7 @@ export function outcomeProbes(checks: readonly Check[]): Draft[] {
         ],
         groups: [],
         stances: check.verdict === "passed" ? PASSED : FAILED,
+        rawEvidence: [normalForm(check.evidence)],
       },
       entryIds: [check.entryId],
     };

@@ -182,7 +182,7 @@ const ORDERS = new Set(
   ).split(" "),
 );
 
-function isOrder(text: string): boolean {
+export function isOrder(text: string): boolean {
   const verb = tokensOf(text).find((token) => !OPENINGS.has(token));
   return verb !== undefined && ORDERS.has(verb);
 }
