@@ -8,6 +8,9 @@ type Draft = Omit<Probe, "id">;
 
 const MAX_NUMBERS = 15;
 const MAX_NAMES = 16;
+/** A session with few important literals is asked for others too. */
+const MIN_NUMBERS = 5;
+const MIN_NAMES = 10;
 
 interface Mention {
   readonly literal: string;
@@ -148,7 +151,9 @@ function formOf(number: string, sentence: string): NumberForm | undefined {
 const NUMBER_CONTEXT_SHARE = 0.15;
 
 export function numberProbes(view: SessionView, own: readonly UserSentence[]): Draft[] {
-  const mentions = collect(view, own, numbersIn).filter(
+  const mentions = atLeast(
+    MIN_NUMBERS,
+    collect(view, own, numbersIn),
     ({ literal, sentence, texts, fromUser }) =>
       fromUser || texts >= MIN_NUMBER_TEXTS || formOf(literal, sentence)?.isLasting === true,
   );
@@ -165,6 +170,17 @@ export function numberProbes(view: SessionView, own: readonly UserSentence[]): D
       entryIds: [turn.entryId],
     };
   });
+}
+
+/** Returns the important mentions, and as many others as a short list needs. */
+function atLeast(
+  count: number,
+  mentions: readonly Counted[],
+  isImportant: (mention: Counted) => boolean,
+): Counted[] {
+  const important = mentions.filter(isImportant);
+  const others = mentions.filter((mention) => !isImportant(mention));
+  return [...important, ...spread(others, Math.max(0, count - important.length))];
 }
 
 const byImportance = (a: Counted, b: Counted): number =>
@@ -209,9 +225,8 @@ function isPlainTitle(view: SessionView, name: string): boolean {
 }
 
 export function nameProbes(view: SessionView, own: readonly UserSentence[]): Draft[] {
-  const mentions = collect(view, own, namesIn).filter(
-    ({ literal, texts, fromUser }) => (texts >= MIN_NAME_TEXTS || fromUser) && !isPlainTitle(view, literal),
-  );
+  const all = collect(view, own, namesIn).filter(({ literal }) => !isPlainTitle(view, literal));
+  const mentions = atLeast(MIN_NAMES, all, ({ texts, fromUser }) => texts >= MIN_NAME_TEXTS || fromUser);
   const ranked = mentions.sort((a, b) => b.texts - a.texts || byPlace(a, b));
   const unique = [...new Map(ranked.map((mention) => [normalForm(mention.literal), mention])).values()];
   // Half of the names are the most frequent ones. The rest is spread over the session.

@@ -72,7 +72,7 @@ const SETUP = /^\s*(?:cd\s|export\s|source\s|$)/;
 const REPORTS: Readonly<Record<CheckClass, { readonly failed: RegExp; readonly passed: RegExp }>> = {
   tests: {
     failed:
-      /^\s*(?:FAIL\b|--- FAIL|FAILED\b|[✗✘×❌] )|\b[1-9]\d* (?:failed|failures?|failing|fail)\b|# fail [1-9]|^panic:|BUILD FAILED/,
+      /^\s*(?:FAIL\b|--- FAIL|FAILED\b|[✗✘×❌] )|^\W*(?:Tests?|Test Files|Test Suites)?:?\s*[1-9]\d* (?:failed|failing|fail)\b|(?:tests?|examples?|doctests?), [1-9]\d* (?:failures?|errors?)\b|# fail [1-9]|^panic:|BUILD FAILED|test result: FAILED/,
     passed:
       /^\s*(?:PASS\b|ok\s+\S)|\b[1-9]\d* (?:passed|passing|pass)\b|\b0 (?:failures|failed|fail)\b|# fail 0|test result: ok|BUILD SUCCESS/,
   },
@@ -105,9 +105,7 @@ function verdictOf({ result }: ToolRun, check: CheckedCommand): SeenVerdict | un
   if (result === undefined) return undefined;
   const lines = result.text.slice(-READ_CHARS).split("\n").reverse();
   const { failed, passed } = REPORTS[check.class];
-  const failure = lines.find(
-    (line) => (failed.test(line) && !passed.test(line)) || (check.ownsExitCode && EXIT_CODE.test(line)),
-  );
+  const failure = lines.find((line) => failed.test(line) || (check.ownsExitCode && EXIT_CODE.test(line)));
   if (failure !== undefined) return { verdict: "failed", evidence: failure.trim() };
   if (result.isError) return undefined;
   const success = lines.find((line) => passed.test(line));

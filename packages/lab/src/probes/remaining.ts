@@ -75,7 +75,7 @@ const NEXT_STEP =
   /\b(?:next(?:,| i| we|:| step| up)|i will now|i'll now|now i(?:'ll| will| need to)|now let me|let me now|moving on to|let's move to)\b/i;
 /** Sentences that deny open work announce none. */
 const NO_OPEN_WORK =
-  /\b(?:no (?:remaining|open|follow)|nothing (?:remaining|left|open|else)|all remaining|the remaining (?:ones )?(?:are|is) (?:fine|correct)|fixed the remaining|if |would you like|do you want|let me check)\b|\?\s*$/i;
+  /^\W*now (?!i)|:\W*$|\blet me (?:read|look|check|see|run|verify|find|search)\b|\b(?:no (?:remaining|open|follow)|nothing (?:remaining|left|open|else)|all remaining|the remaining (?:ones )?(?:are|is) (?:fine|correct)|fixed the remaining|if |would you like|do you want)\b|\?\s*$/i;
 /** Open work is read from the last texts of the agent. Earlier announcements are mostly done by then. */
 const LAST_TEXTS = 12;
 const LAST_TEXTS_SHARE = 0.1;

@@ -187,11 +187,19 @@ export function isOrder(text: string): boolean {
   return verb !== undefined && ORDERS.has(verb);
 }
 
+/** Adds the next sentence to an order such as "Implement this plan:". */
+function withObject(order: UserSentence, sentences: readonly UserSentence[]): UserSentence {
+  const next = sentences[sentences.indexOf(order) + 1];
+  if (!order.text.endsWith(":") || next === undefined || next.turn !== order.turn) return order;
+  return { ...order, text: `${order.text} ${next.text}` };
+}
+
 /** Probes for the requests that the session is about: the first one and the newest ones. */
 export function requestProbes(view: SessionView, sentences: readonly UserSentence[]): Draft[] {
-  const orders = sentences.filter(
-    ({ text }) => isOrder(text) && !isRule(text) && contentStems(tokensOf(text)).length >= MIN_GOAL_WORDS,
-  );
+  const orders = sentences
+    .filter(({ text }) => isOrder(text) && !isRule(text))
+    .map((sentence) => withObject(sentence, sentences))
+    .filter(({ text }) => contentStems(tokensOf(text)).length >= MIN_GOAL_WORDS);
   const [first] = orders;
   if (first === undefined) return [];
   const newest = orders.slice(1).slice(1 - MAX_REQUESTS);
