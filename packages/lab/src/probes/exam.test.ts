@@ -9,6 +9,7 @@ import {
   LOREM,
   PARAPHRASE,
   POOR,
+  PROSE,
   summaryOf,
 } from "./invented-summaries.case.ts";
 
@@ -40,9 +41,12 @@ describe("grading summaries of an invented session", () => {
     expect(scoreOf(HOSTILE)).toBeLessThan(0);
   });
 
-  it("gives an honest paraphrase in another layout nearly the score of the honest summary", () => {
-    expect(gradeText(exam, PARAPHRASE).falseStatements).toEqual([]);
-    expect(scoreOf(PARAPHRASE)).toBeGreaterThanOrEqual(scoreOf(HONEST) - PARAPHRASE_LOSS);
+  it.each([
+    ["in another layout", PARAPHRASE],
+    ["as prose without headings", PROSE],
+  ])("gives an honest paraphrase %s nearly the score of the honest summary", (_, paraphrase) => {
+    expect(gradeText(exam, paraphrase).falseStatements).toEqual([]);
+    expect(scoreOf(paraphrase)).toBeGreaterThanOrEqual(scoreOf(HONEST) - PARAPHRASE_LOSS);
   });
 
   it.each([

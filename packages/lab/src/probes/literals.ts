@@ -203,8 +203,8 @@ const NOT_NAMES = new Set(
     " ",
   ),
 );
-/** Plain words of one case, and short abbreviations such as "SHA", are no names. */
-const PLAIN = /^(?:[a-z]+|[A-Z]{1,5}s?)$/;
+/** Plain words of one case, short abbreviations such as "SHA", and hashes are no names. */
+const PLAIN = /^(?:[a-z]+|[A-Z]{1,5}s?|[0-9a-f]{7,40})$/;
 
 function namesIn(sentence: string): string[] {
   const found = [CODE_NAME, CAMEL_OR_SNAKE, PRODUCT_NAME].flatMap((form) =>
