@@ -72,7 +72,7 @@ const SETUP = /^\s*(?:cd\s|export\s|source\s|$)/;
 const REPORTS: Readonly<Record<CheckClass, { readonly failed: RegExp; readonly passed: RegExp }>> = {
   tests: {
     failed:
-      /^\s*(?:FAIL\b|--- FAIL|FAILED\b|[✗✘×❌] )|^\W*(?:Tests?|Test Files|Test Suites)?:?\s*[1-9]\d* (?:failed|failing|fail)\b|(?:tests?|examples?|doctests?), [1-9]\d* (?:failures?|errors?)\b|# fail [1-9]|^panic:|BUILD FAILED|test result: FAILED/,
+      /^\s*(?:FAIL\b|--- FAIL|FAILED\b|[✗✘×❌] )|^\W{0,40}(?:Tests?|Test Files|Test Suites)?:?\s{0,20}[1-9]\d* (?:failed|failing|fail)\b|(?:tests?|examples?|doctests?), [1-9]\d* (?:failures?|errors?)\b|# fail [1-9]|^panic:|BUILD FAILED|test result: FAILED/,
     passed:
       /^\s*(?:PASS\b|ok\s+\S)|\b[1-9]\d* (?:passed|passing|pass)\b|\b0 (?:failures|failed|fail)\b|# fail 0|test result: ok|BUILD SUCCESS/,
   },
@@ -133,8 +133,15 @@ export function lastChecks(view: SessionView): Check[] {
 
 function checksOf(call: CallTurn): CheckedCommand[] {
   const command = commandOf(call);
-  return command === undefined ? [] : checkedCommands(command);
+  return command === undefined || EXPERIMENT.test(command) ? [] : checkedCommands(command);
 }
+
+/**
+ * Commands that change files before they check them. They break the code on purpose, to see a test fail, and
+ * restore it in the same line.
+ */
+const EXPERIMENT =
+  /\bsed -i|\bgit (?:stash|checkout|restore|revert|apply)\b|(?:^|[;&\n(]\s?)(?:cp|mv|patch)\s|\bwrite_text\(|, ?['"]w['"]/;
 
 const MAX_OUTCOMES = 8;
 /** A passage may name the kind of check and not the command. */
@@ -215,9 +222,11 @@ const NOT_CLAIMED_PASSED: readonly Stance[] = [
 export function outcomeTraps(view: SessionView): TrapDraft[] {
   const failing = new Map<string, { evidence: string; entryId: string }>();
   const passing = new Set(view.runs.filter(hasPassedTests).map(({ call }) => call.id));
+  const experiments = new Set(view.runs.filter(isExperiment).map(({ call }) => call.id));
   for (const turn of view.turns) {
     if (turn.type !== "result" && turn.type !== "user") continue;
     if (turn.type === "result" && passing.has(turn.id)) failing.clear();
+    if (turn.type === "result" && experiments.has(turn.id)) continue;
     for (const line of turn.text.split("\n")) {
       const match = TEST_RESULT.exec(line);
       if (match === null) continue;
@@ -239,6 +248,8 @@ export function outcomeTraps(view: SessionView): TrapDraft[] {
     entryIds: [entryId],
   }));
 }
+
+const isExperiment = ({ call }: ToolRun): boolean => EXPERIMENT.test(commandOf(call) ?? "");
 
 const hasPassedTests = (run: ToolRun): boolean =>
   checksOf(run.call).some((check) => check.class === "tests" && verdictOf(run, check)?.verdict === "passed");
