@@ -1,10 +1,10 @@
-import type { AssistantTurn, Turn } from "./read-session.ts";
+import { type AssistantTurn, commandOf, type Turn } from "./read-session.ts";
 import { lastTodos, type Todo } from "./remaining.ts";
 import { type SessionView, SHOWN_CHARS, wordGroup } from "./session-view.ts";
 import { notSaidIn } from "./stances.ts";
 import type { Stance, Trap } from "./types.ts";
 import { isOrder, type UserSentence } from "./user-words.ts";
-import { contentStems, excerptOf, sentencesOf, tokensOf } from "./words.ts";
+import { contentStems, excerptOf, normalForm, sentencesOf, tokensOf } from "./words.ts";
 
 type TrapDraft = Omit<Trap, "id">;
 
@@ -21,22 +21,24 @@ interface Finished {
   readonly evidence: string;
   readonly entryIds: readonly string[];
   readonly at: number;
+  /** Hash of the commit. A passage that names it states that the work is finished. */
+  readonly hash?: string;
 }
 
 /** Traps for finished work that a summary states as open. */
 export function finishedTraps(view: SessionView, sentences: readonly UserSentence[]): TrapDraft[] {
   const todos = lastTodos(view);
-  return [...finishedTodos(todos), ...answeredOrders(view, sentences)]
+  return [...finishedTodos(todos), ...answeredOrders(view, sentences), ...commits(view)]
     .filter(({ text }) => contentStems(tokensOf(text)).length >= MIN_WORK_WORDS)
     .filter((work) => !isReopened(view, todos, work))
-    .map(({ text, evidence, entryIds }) => ({
+    .map(({ text, evidence, entryIds, hash }) => ({
       kind: "done-as-pending",
       evidence: excerptOf(evidence, SHOWN_CHARS),
       needles: [],
       groups: [wordGroup(view, text, STATED_SHARE)],
       stances: CLAIMS_OPEN,
       notStances: notSaidIn(text, CLAIMS_SETTLED),
-      unless: [],
+      unless: hash === undefined ? [] : [normalForm(hash)],
       entryIds,
     }));
 }
@@ -45,6 +47,24 @@ const finishedTodos = (todos: readonly Todo[]): Finished[] =>
   todos
     .filter(({ status }) => status === "completed")
     .map(({ text, entryId, at }) => ({ text, evidence: `completed: ${text}`, entryIds: [entryId], at }));
+
+/** Line with which git reports a commit. The subject names finished work. */
+const COMMIT = /^\[[^\]\n]{1,200} ([0-9a-f]{7,40})\] (.{1,300})$/gm;
+/** Type and scope of a subject, and subjects that undo work. */
+const SUBJECT_TYPE = /^[a-z]{2,12}(?:\([^)]{1,60}\))?!?: /;
+const UNDOES = /^(?:revert|wip|merge|fixup|squash)\b/i;
+
+function commits(view: SessionView): Finished[] {
+  return view.runs.flatMap(({ call, result }): Finished[] => {
+    if (result === undefined || commandOf(call)?.includes("git commit") !== true) return [];
+    return [...result.text.matchAll(COMMIT)].flatMap(([line, hash = "", subject = ""]): Finished[] => {
+      const text = subject.replace(SUBJECT_TYPE, "");
+      return UNDOES.test(text)
+        ? []
+        : [{ text, evidence: line, entryIds: [result.entryId], at: result.at, hash }];
+    });
+  });
+}
 
 /** Openings of a sentence that reports finished work. */
 const REPORTS_DONE =

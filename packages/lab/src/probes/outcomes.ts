@@ -215,35 +215,59 @@ const NOT_CLAIMED_PASSED: readonly Stance[] = [
   "history",
 ];
 
+interface TestState {
+  readonly passed: boolean;
+  readonly evidence: string;
+  readonly entryId: string;
+}
+
 /**
- * Traps for tests that were last seen to fail. A later run of the same class that passes as a whole settles
- * all of them.
+ * Returns the last state of each test that failed at least once. A later run of tests that passes without naming
+ * a failed test settles it, but proves nothing about it, so the test is left out.
  */
-export function outcomeTraps(view: SessionView): TrapDraft[] {
-  const failing = new Map<string, { evidence: string; entryId: string }>();
-  const passing = new Set(view.runs.filter(hasPassedTests).map(({ call }) => call.id));
-  const experiments = new Set(view.runs.filter(isExperiment).map(({ call }) => call.id));
+function lastTestStates(view: SessionView): Map<string, TestState> {
+  const states = new Map<string, TestState>();
+  const runs = new Map(view.runs.map((run) => [run.call.id, run]));
   for (const turn of view.turns) {
     if (turn.type !== "result" && turn.type !== "user") continue;
-    if (turn.type === "result" && passing.has(turn.id)) failing.clear();
-    if (turn.type === "result" && experiments.has(turn.id)) continue;
+    const run = turn.type === "result" ? runs.get(turn.id) : undefined;
+    if (run !== undefined && isExperiment(run)) continue;
+    if (run !== undefined && hasPassedTests(run)) settle(states, run, turn.entryId);
     for (const line of turn.text.split("\n")) {
       const match = TEST_RESULT.exec(line);
       if (match === null) continue;
       const [, goState, goName, headState, headName, tailName, tailState] = match;
       const name = goName ?? headName ?? tailName ?? "";
-      const state = goState ?? headState ?? tailState ?? "";
-      if (state.startsWith("PASS")) failing.delete(name);
-      else failing.set(name, { evidence: line.trim(), entryId: turn.entryId });
+      const passed = (goState ?? headState ?? tailState ?? "").startsWith("PASS");
+      if (!passed || states.has(name))
+        states.set(name, { passed, evidence: line.trim(), entryId: turn.entryId });
     }
   }
-  return [...failing].map(([name, { evidence, entryId }]) => ({
-    kind: "failed-as-passed",
+  return states;
+}
+
+/** A passing run settles the failed tests. It proves those that its command names. */
+function settle(states: Map<string, TestState>, { call }: ToolRun, entryId: string): void {
+  const command = commandOf(call) ?? "";
+  for (const [name, { passed }] of states) {
+    if (passed) continue;
+    if (command.includes(name)) states.set(name, { passed: true, evidence: `passed: ${command}`, entryId });
+    else states.delete(name);
+  }
+}
+
+const CLAIMED_OPEN: readonly Stance[] = ["pending", "next"];
+const NOT_CLAIMED_OPEN: readonly Stance[] = ["done", "passed", "fixed", "cancelled", "quote", "history"];
+
+/** Traps for tests that were last seen to fail, and for failed tests that were later seen to pass. */
+export function outcomeTraps(view: SessionView): TrapDraft[] {
+  return [...lastTestStates(view)].map(([name, { passed, evidence, entryId }]) => ({
+    kind: passed ? "done-as-pending" : "failed-as-passed",
     evidence: excerptOf(evidence, SHOWN_CHARS),
     needles: [[normalForm(name.split("::").at(-1) ?? name)]],
     groups: [],
-    stances: ["passed", "fixed"],
-    notStances: NOT_CLAIMED_PASSED,
+    stances: passed ? CLAIMED_OPEN : ["passed", "fixed"],
+    notStances: passed ? NOT_CLAIMED_OPEN : NOT_CLAIMED_PASSED,
     unless: [],
     entryIds: [entryId],
   }));
