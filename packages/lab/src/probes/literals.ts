@@ -197,6 +197,10 @@ const FILE_NAME =
   /\.(?:ts|tsx|js|jsx|mjs|cjs|py|go|rs|md|mdx|json|jsonl|yml|yaml|toml|css|html|ex|exs|sql|sh|txt|ipynb|lock|svg|png|xml|cs|java|rb|php|c|h|cpp)$/i;
 /** A name in one text only is a detail. */
 const MIN_NAME_TEXTS = 2;
+/** A name of code has a mark or a capital inside. */
+const CODE_SHAPE = /[_.]|[a-z][A-Z]/;
+/** A list of names says nothing about one of them. */
+const ENUMERATION = /(?:,[^,]{1,30}){4}/;
 /** Names of the agent, its tools and dates say nothing about the work. */
 const NOT_NAMES = new Set(
   "bash read edit write grep glob task monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october november december english claude user true false null undefined".split(
@@ -207,9 +211,10 @@ const NOT_NAMES = new Set(
 const PLAIN = /^(?:[a-z]+|[A-Z]{1,5}s?|[0-9a-f]{7,40})$/;
 
 function namesIn(sentence: string): string[] {
-  const found = [CODE_NAME, CAMEL_OR_SNAKE, PRODUCT_NAME].flatMap((form) =>
-    [...sentence.matchAll(form)].map((match) => match[1] ?? ""),
-  );
+  const forms = ENUMERATION.test(sentence)
+    ? [CODE_NAME, CAMEL_OR_SNAKE]
+    : [CODE_NAME, CAMEL_OR_SNAKE, PRODUCT_NAME];
+  const found = forms.flatMap((form) => [...sentence.matchAll(form)].map((match) => match[1] ?? ""));
   return [...new Set(found)].filter(
     (name) => !NOT_NAMES.has(name.toLowerCase()) && !FILE_NAME.test(name) && !PLAIN.test(name),
   );
@@ -226,7 +231,11 @@ function isPlainTitle(view: SessionView, name: string): boolean {
 
 export function nameProbes(view: SessionView, own: readonly UserSentence[]): Draft[] {
   const all = collect(view, own, namesIn).filter(({ literal }) => !isPlainTitle(view, literal));
-  const mentions = atLeast(MIN_NAMES, all, ({ texts, fromUser }) => texts >= MIN_NAME_TEXTS || fromUser);
+  const mentions = atLeast(
+    MIN_NAMES,
+    all.filter(({ literal, texts }) => texts >= MIN_NAME_TEXTS || CODE_SHAPE.test(literal)),
+    ({ texts, fromUser }) => texts >= MIN_NAME_TEXTS || fromUser,
+  );
   const ranked = mentions.sort((a, b) => b.texts - a.texts || byPlace(a, b));
   const unique = [...new Map(ranked.map((mention) => [normalForm(mention.literal), mention])).values()];
   // Half of the names are the most frequent ones. The rest is spread over the session.
