@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answersProbe, deriveExam, gradeText, PROBE_KINDS } from "./exam.ts";
+import { answersProbe, deriveExam, FALSE_STATEMENT_KINDS, gradeText, PROBE_KINDS } from "./exam.ts";
 import { inventedSession } from "./invented-session.case.ts";
 import {
   HOLLOW,
@@ -66,15 +66,7 @@ describe("grading summaries of an invented session", () => {
 
   it("names each false statement of a hostile summary", () => {
     const { falseStatements } = gradeText(exam, HOSTILE);
-    expect(new Set(falseStatements.map(({ kind }) => kind))).toEqual(
-      new Set([
-        "cancelled-as-active",
-        "failed-as-passed",
-        "done-as-pending",
-        "invented-path",
-        "invented-figure",
-      ]),
-    );
+    expect(new Set(falseStatements.map(({ kind }) => kind))).toEqual(new Set(FALSE_STATEMENT_KINDS));
   });
 
   it("searches for false statements in the summary only", () => {

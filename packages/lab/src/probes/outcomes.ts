@@ -49,7 +49,7 @@ interface CheckedCommand {
 }
 
 /** Returns the parts of a shell line that check something. */
-export function checkedCommands(line: string): CheckedCommand[] {
+function checkedCommands(line: string): CheckedCommand[] {
   const parts = line.split(/&&|\|\||;|\n/).filter((part) => !SETUP.test(part));
   return parts.flatMap((part): CheckedCommand[] => {
     const piped = part.slice(0, MAX_COMMAND_CHARS).split(PIPE);

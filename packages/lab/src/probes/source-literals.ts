@@ -82,7 +82,7 @@ export function isKnownHash({ segments }: SourceLiterals, word: string): boolean
 }
 
 /** Removes the commas between digits, so that 1,309 and 1309 are one number. */
-export const plainNumber = (text: string): string => text.replaceAll(",", "");
+const plainNumber = (text: string): string => text.replaceAll(",", "");
 
 function collectTexts(value: unknown, add: (text: string) => void, depth: number): void {
   if (typeof value === "string" || typeof value === "number") add(String(value));

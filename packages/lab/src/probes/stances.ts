@@ -189,7 +189,7 @@ function isBareTitle(line: string): boolean {
 const titleTokens = (tokens: readonly string[]): readonly string[] =>
   /^\d{1,2}$/.test(tokens[0] ?? "") ? tokens.slice(1) : tokens;
 
-/** With hashes, a title may go on. Without them, only a known title counts as a whole, with few words more. */
+/** With hashes, a title may be longer. Without them, only a known title counts as a whole, with few words more. */
 const MAX_EXTRA_WORDS = 4;
 
 /** Nouns after a title of one word, as in "Pending tasks". */

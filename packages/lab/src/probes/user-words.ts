@@ -155,8 +155,7 @@ const ONE_TIME =
 
 const QUESTION = /\?\s*$|^\W*(?:can|could|would|will|should|is|are|do|does|did|why|what|how) /i;
 
-export const isRule = (text: string): boolean =>
-  RULE.test(text) && !ONE_TIME.test(text) && !QUESTION.test(text);
+const isRule = (text: string): boolean => RULE.test(text) && !ONE_TIME.test(text) && !QUESTION.test(text);
 
 /** A rule is not in force in a passage with one of these stances. */
 const NOT_IN_FORCE: readonly Stance[] = ["cancelled", "done"];
