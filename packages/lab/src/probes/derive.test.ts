@@ -125,6 +125,25 @@ describe("outcomes", () => {
   });
 });
 
+describe("outcomes of a failed call", () => {
+  it("are unknown if the output names no failure", () => {
+    expect(textsOf(run("npx vitest run | tee log", "3 passed", true), "outcome")).toEqual([]);
+  });
+});
+
+describe("words that are scattered over a long section", () => {
+  it("do not hold a probe", () => {
+    const exam = deriveExam(new SessionBuilder().user("Paint the rotten mast of the blue boat.").entries);
+    const filler = Array.from(
+      { length: 60 },
+      (_, index) => `- harbor item number${index}x about crane${index}x`,
+    ).join("\n");
+    const scattered = `- paint\n${filler}\n- rotten\n${filler}\n- mast\n${filler}\n- blue\n${filler}\n- boat`;
+    expect(gradeText(exam, scattered).held).not.toContain("user-words-1");
+    expect(gradeText(exam, "- paint\n- rotten\n- mast\n- blue\n- boat").held).toContain("user-words-1");
+  });
+});
+
 describe("open work", () => {
   it("is the open part of the last list of a to-do tool", () => {
     const item = (content: string, status: string): Readonly<Record<string, unknown>> => ({

@@ -77,6 +77,15 @@ describe("finished work", () => {
     expect(falseIn(committed, `${summary} (1a2b3c4)`)).toEqual([]);
   });
 
+  it("is no false statement inside fenced code", () => {
+    expect(falseIn(committed, "```js\nrun();\n```")).toEqual([]);
+  });
+
+  it("is open again after a later request about it", () => {
+    committed.user("Move the tide table to the top of the start page.");
+    expect(falseIn(committed, summary)).toEqual([]);
+  });
+
   it("of an answered request is false in a list of open work", () => {
     const answered = (reply: string): SessionBuilder =>
       new SessionBuilder()
