@@ -95,7 +95,7 @@ const MAY_KNOW_FOLDER: Readonly<Record<string, Readonly<Record<string, readonly 
     server: ["context", "demo", "prompt", "rules", "wording"],
     behaviors: ["demo", "server"],
   },
-  lab: { replay: [] },
+  lab: { probes: [], replay: [] },
   longhaul: { view: [], chat: ["commands", "view"], commands: ["chat", "view"] },
 };
 

@@ -1,14 +1,16 @@
 import type { Entry } from "@longhaul/core/messages";
 import { cancellationTraps, findCancellations } from "./cancellations.ts";
 import { fileProbes } from "./files.ts";
+import { finishedTraps } from "./finished.ts";
 import { nameProbes, numberProbes } from "./literals.ts";
 import { commandTraps, lastChecks, outcomeProbes, outcomeTraps } from "./outcomes.ts";
 import { decisionProbes, errorProbes } from "./reasons.ts";
-import { currentProbes, finishedTraps, remainingProbes } from "./remaining.ts";
+import { currentProbes, remainingProbes } from "./remaining.ts";
 import { spread, viewSession } from "./session-view.ts";
 import { sourceLiterals } from "./source-literals.ts";
 import type { Exam, Probe, Trap } from "./types.ts";
 import { constraintProbes, requestProbes, userSentences, userWordProbes } from "./user-words.ts";
+import { tokensOf } from "./words.ts";
 
 /** The largest share of user words in an exam. Quoting the user alone must not pass it. */
 const MAX_USER_WORDS_SHARE = 0.35;
@@ -44,7 +46,7 @@ export function deriveExam(entries: readonly Entry[]): Exam {
     ...cancellationTraps(view, cancellations),
     ...outcomeTraps(view),
     ...commandTraps(checks),
-    ...finishedTraps(view),
+    ...finishedTraps(view, inForce),
   ];
   return {
     probes: numbered<Omit<Probe, "id">>([...words, ...others]),
@@ -53,8 +55,18 @@ export function deriveExam(entries: readonly Entry[]): Exam {
   };
 }
 
+/** The topic in a question. */
+const TOPIC = /"([^"]*)"/;
+/** One word is no topic for a literal. The same word is in many sentences. */
+const MIN_LITERAL_TOPIC_WORDS = 2;
+
 /** A sentence without a topic gives no question. */
-const hasTopic = ({ question }: Pick<Probe, "question">): boolean => !question.includes('""');
+function hasTopic({ kind, question }: Pick<Probe, "kind" | "question">): boolean {
+  const topic = TOPIC.exec(question)?.[1];
+  if (topic === undefined || kind === "file") return true;
+  const words = tokensOf(topic).length;
+  return kind === "name" || kind === "number" ? words >= MIN_LITERAL_TOPIC_WORDS : words > 0;
+}
 
 function numbered<T extends { readonly kind: string }>(items: readonly T[]): (T & { readonly id: string })[] {
   const counts = new Map<string, number>();

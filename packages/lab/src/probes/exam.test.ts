@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answersProbe, deriveExam, gradeText, PROBE_KINDS } from "./exam.ts";
+import { answersProbe, deriveExam, FALSE_STATEMENT_KINDS, gradeText, PROBE_KINDS } from "./exam.ts";
 import { inventedSession } from "./invented-session.case.ts";
 import {
   HOLLOW,
@@ -9,6 +9,7 @@ import {
   LOREM,
   PARAPHRASE,
   POOR,
+  PROSE,
   summaryOf,
 } from "./invented-summaries.case.ts";
 
@@ -40,9 +41,12 @@ describe("grading summaries of an invented session", () => {
     expect(scoreOf(HOSTILE)).toBeLessThan(0);
   });
 
-  it("gives an honest paraphrase in another layout nearly the score of the honest summary", () => {
-    expect(gradeText(exam, PARAPHRASE).falseStatements).toEqual([]);
-    expect(scoreOf(PARAPHRASE)).toBeGreaterThanOrEqual(scoreOf(HONEST) - PARAPHRASE_LOSS);
+  it.each([
+    ["in another layout", PARAPHRASE],
+    ["as prose without headings", PROSE],
+  ])("gives an honest paraphrase %s nearly the score of the honest summary", (_, paraphrase) => {
+    expect(gradeText(exam, paraphrase).falseStatements).toEqual([]);
+    expect(scoreOf(paraphrase)).toBeGreaterThanOrEqual(scoreOf(HONEST) - PARAPHRASE_LOSS);
   });
 
   it.each([
@@ -62,15 +66,7 @@ describe("grading summaries of an invented session", () => {
 
   it("names each false statement of a hostile summary", () => {
     const { falseStatements } = gradeText(exam, HOSTILE);
-    expect(new Set(falseStatements.map(({ kind }) => kind))).toEqual(
-      new Set([
-        "cancelled-as-active",
-        "failed-as-passed",
-        "done-as-pending",
-        "invented-path",
-        "invented-figure",
-      ]),
-    );
+    expect(new Set(falseStatements.map(({ kind }) => kind))).toEqual(new Set(FALSE_STATEMENT_KINDS));
   });
 
   it("searches for false statements in the summary only", () => {

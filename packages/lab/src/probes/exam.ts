@@ -1,9 +1,8 @@
 /** Independent probes for contexts. This folder shares no code with the summarizer that it grades. */
 export { deriveExam } from "./derive.ts";
 export { answersProbe, gradeText } from "./grade.ts";
-export { type Passage, readContext } from "./read-context.ts";
+export { readContext } from "./read-context.ts";
 export {
-  type Answer,
   type Exam,
   FALSE_STATEMENT_KINDS,
   type FalseStatement,
@@ -13,8 +12,4 @@ export {
   PROBE_KINDS,
   type Probe,
   type ProbeKind,
-  type SourceLiterals,
-  type Stance,
-  type Trap,
-  type WordGroup,
 } from "./types.ts";

@@ -95,7 +95,8 @@ const FIGURES: readonly RegExp[] = [
   /\bports? (\d{2,5})\b/gi,
   /(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})\b/g,
   /(?:^|\s|\()#(\d{2,6})\b/g,
-  /\b((?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40})\b/g,
+  // A part of a uuid is the id of an entry.
+  /(?<![\w-])((?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40})(?![\w-])/g,
   /\b(\d+(?:[.,]\d+)*)[ -]?(?:ms|milliseconds?|secs?|seconds?|minutes?|hours?|days?|kb|mb|gb|kib|mib|bytes|tokens|requests?|retries|attempts|px|rows|users)\b/gi,
 ];
 /** Rounded figures are honest. */

@@ -35,11 +35,13 @@ export function answersProbe(probe: Probe, rawText: string): boolean {
 
 /** Like {@link holds}, for text whose headings and marks make no claims. */
 function holdsRaw(index: PassageIndex, answer: Answer): boolean {
-  const { stances, notStances: _, ...rest } = answer;
+  const { stances, notStances: _, rawEvidence = [], ...rest } = answer;
   if (stances === undefined) return holds(index, rest);
+  if (rawEvidence.some((form) => index.withLiteral(form).length > 0)) {
+    return rest.needles.every((forms) => forms.some((form) => index.withLiteral(form).length > 0));
+  }
   const groups = rest.groups.map((group) => ({ ...group, share: Math.max(group.share, RAW_SHARE) }));
-  if (groups.length === 0) return holds(index, { ...rest, stances });
-  return holds(index, { ...rest, groups });
+  return groups.length === 0 ? holds(index, { ...rest, stances }) : holds(index, { ...rest, groups });
 }
 
 function holds(index: PassageIndex, answer: Answer): boolean {
@@ -56,14 +58,12 @@ function holdsNeedles(index: PassageIndex, answer: Answer): boolean {
 }
 
 function holdsWords(index: PassageIndex, answer: Answer): boolean {
-  const starts = index.withWords(answer.groups);
-  return starts.some((start) => {
-    const end = index.endOfUnit(start);
-    // A shorter unit is tried too: the stance of a later passage may not fit.
-    return [...new Set([start, Math.min(start + 1, end), end])].some((last) =>
+  return index.unitsWith(answer.groups).some(({ start, end }) =>
+    // Shorter units are tried too: the stance of a later passage may not fit.
+    [...new Set([start, Math.min(start + 1, end), end])].some((last) =>
       unitHolds(index, answer, start, last),
-    );
-  });
+    ),
+  );
 }
 
 function unitHolds(index: PassageIndex, answer: Answer, start: number, end: number): boolean {

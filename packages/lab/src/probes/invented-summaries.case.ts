@@ -69,6 +69,22 @@ The user wants a booking service for kayak rentals where customers reserve boats
 1. Set SameSite on the session cookie in the payment redirect
 `;
 
+/** The same facts as prose without headings. */
+export const PROSE = `The user asked for a booking service for kayak rentals, so that customers reserve boats online. The
+passport number of a customer must never be stored, and prices are always written in whole cents. Staging listens on port
+8443 with a timeout of 45 seconds (deploy/staging.yaml). A PDF report of all reservations for the harbor master was
+requested first, but the user cancelled the PDF report because the harbor master no longer needs it.
+
+The assistant implemented the endpoint in src/reserve-kayak.ts with Fastify, and the weekend prices in
+src/tariff-table.ts, which TariffEngine computes. It stores the reservations in SQLite because the harbor office runs no
+database server. Two guests could book the same boat because a unique index on kayak and start hour was missing, which
+migrations/add-unique-index.sql added. The vitest suite passes and lint is clean, but e2e/checkout.spec.ts still fails.
+
+The assistant is currently working on the checkout page, where the payment redirect loses the session cookie of the guest.
+A reminder mail one day before the trip is still to do. The next step is to set the SameSite attribute of the session
+cookie in the payment redirect.
+`;
+
 export const POOR = `The user wants a booking service for kayak rentals, in which customers reserve boats. Some files were changed and the tests were run.
 There was an error in the database, which was handled. Work goes on with the website.`;
 

@@ -8,6 +8,9 @@ type Draft = Omit<Probe, "id">;
 
 const MAX_NUMBERS = 15;
 const MAX_NAMES = 16;
+/** A session with few important literals is asked for others too. */
+const MIN_NUMBERS = 5;
+const MIN_NAMES = 10;
 
 interface Mention {
   readonly literal: string;
@@ -148,7 +151,9 @@ function formOf(number: string, sentence: string): NumberForm | undefined {
 const NUMBER_CONTEXT_SHARE = 0.15;
 
 export function numberProbes(view: SessionView, own: readonly UserSentence[]): Draft[] {
-  const mentions = collect(view, own, numbersIn).filter(
+  const mentions = atLeast(
+    MIN_NUMBERS,
+    collect(view, own, numbersIn),
     ({ literal, sentence, texts, fromUser }) =>
       fromUser || texts >= MIN_NUMBER_TEXTS || formOf(literal, sentence)?.isLasting === true,
   );
@@ -167,6 +172,17 @@ export function numberProbes(view: SessionView, own: readonly UserSentence[]): D
   });
 }
 
+/** Returns the important mentions, and as many others as a short list needs. */
+function atLeast(
+  count: number,
+  mentions: readonly Counted[],
+  isImportant: (mention: Counted) => boolean,
+): Counted[] {
+  const important = mentions.filter(isImportant);
+  const others = mentions.filter((mention) => !isImportant(mention));
+  return [...important, ...spread(others, Math.max(0, count - important.length))];
+}
+
 const byImportance = (a: Counted, b: Counted): number =>
   Number(b.fromUser) - Number(a.fromUser) || b.texts - a.texts || a.turn.at - b.turn.at;
 
@@ -181,19 +197,24 @@ const FILE_NAME =
   /\.(?:ts|tsx|js|jsx|mjs|cjs|py|go|rs|md|mdx|json|jsonl|yml|yaml|toml|css|html|ex|exs|sql|sh|txt|ipynb|lock|svg|png|xml|cs|java|rb|php|c|h|cpp)$/i;
 /** A name in one text only is a detail. */
 const MIN_NAME_TEXTS = 2;
+/** A name of code has a mark or a capital inside. */
+const CODE_SHAPE = /[_.]|[a-z][A-Z]/;
+/** A list of names says nothing about one of them. */
+const ENUMERATION = /(?:,[^,]{1,30}){4}/;
 /** Names of the agent, its tools and dates say nothing about the work. */
 const NOT_NAMES = new Set(
   "bash read edit write grep glob task monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october november december english claude user true false null undefined".split(
     " ",
   ),
 );
-/** Plain words of one case, and short abbreviations such as "SHA", are no names. */
-const PLAIN = /^(?:[a-z]+|[A-Z]{1,5}s?)$/;
+/** Plain words of one case, short abbreviations such as "SHA", and hashes are no names. */
+const PLAIN = /^(?:[a-z]+|[A-Z]{1,5}s?|[0-9a-f]{7,40})$/;
 
 function namesIn(sentence: string): string[] {
-  const found = [CODE_NAME, CAMEL_OR_SNAKE, PRODUCT_NAME].flatMap((form) =>
-    [...sentence.matchAll(form)].map((match) => match[1] ?? ""),
-  );
+  const forms = ENUMERATION.test(sentence)
+    ? [CODE_NAME, CAMEL_OR_SNAKE]
+    : [CODE_NAME, CAMEL_OR_SNAKE, PRODUCT_NAME];
+  const found = forms.flatMap((form) => [...sentence.matchAll(form)].map((match) => match[1] ?? ""));
   return [...new Set(found)].filter(
     (name) => !NOT_NAMES.has(name.toLowerCase()) && !FILE_NAME.test(name) && !PLAIN.test(name),
   );
@@ -209,8 +230,11 @@ function isPlainTitle(view: SessionView, name: string): boolean {
 }
 
 export function nameProbes(view: SessionView, own: readonly UserSentence[]): Draft[] {
-  const mentions = collect(view, own, namesIn).filter(
-    ({ literal, texts, fromUser }) => (texts >= MIN_NAME_TEXTS || fromUser) && !isPlainTitle(view, literal),
+  const all = collect(view, own, namesIn).filter(({ literal }) => !isPlainTitle(view, literal));
+  const mentions = atLeast(
+    MIN_NAMES,
+    all.filter(({ literal, texts }) => texts >= MIN_NAME_TEXTS || CODE_SHAPE.test(literal)),
+    ({ texts, fromUser }) => texts >= MIN_NAME_TEXTS || fromUser,
   );
   const ranked = mentions.sort((a, b) => b.texts - a.texts || byPlace(a, b));
   const unique = [...new Map(ranked.map((mention) => [normalForm(mention.literal), mention])).values()];

@@ -49,7 +49,7 @@ interface CheckedCommand {
 }
 
 /** Returns the parts of a shell line that check something. */
-export function checkedCommands(line: string): CheckedCommand[] {
+function checkedCommands(line: string): CheckedCommand[] {
   const parts = line.split(/&&|\|\||;|\n/).filter((part) => !SETUP.test(part));
   return parts.flatMap((part): CheckedCommand[] => {
     const piped = part.slice(0, MAX_COMMAND_CHARS).split(PIPE);
@@ -72,7 +72,7 @@ const SETUP = /^\s*(?:cd\s|export\s|source\s|$)/;
 const REPORTS: Readonly<Record<CheckClass, { readonly failed: RegExp; readonly passed: RegExp }>> = {
   tests: {
     failed:
-      /^\s*(?:FAIL\b|--- FAIL|FAILED\b|[✗✘×❌] )|\b[1-9]\d* (?:failed|failures?|failing|fail)\b|# fail [1-9]|^panic:|BUILD FAILED/,
+      /^\s*(?:FAIL\b|--- FAIL|FAILED\b|[✗✘×❌] )|^\W{0,40}(?:Tests?|Test Files|Test Suites)?:?\s{0,20}[1-9]\d* (?:failed|failing|fail)\b|(?:tests?|examples?|doctests?), [1-9]\d* (?:failures?|errors?)\b|# fail [1-9]|^panic:|BUILD FAILED|test result: FAILED/,
     passed:
       /^\s*(?:PASS\b|ok\s+\S)|\b[1-9]\d* (?:passed|passing|pass)\b|\b0 (?:failures|failed|fail)\b|# fail 0|test result: ok|BUILD SUCCESS/,
   },
@@ -105,9 +105,7 @@ function verdictOf({ result }: ToolRun, check: CheckedCommand): SeenVerdict | un
   if (result === undefined) return undefined;
   const lines = result.text.slice(-READ_CHARS).split("\n").reverse();
   const { failed, passed } = REPORTS[check.class];
-  const failure = lines.find(
-    (line) => (failed.test(line) && !passed.test(line)) || (check.ownsExitCode && EXIT_CODE.test(line)),
-  );
+  const failure = lines.find((line) => failed.test(line) || (check.ownsExitCode && EXIT_CODE.test(line)));
   if (failure !== undefined) return { verdict: "failed", evidence: failure.trim() };
   if (result.isError) return undefined;
   const success = lines.find((line) => passed.test(line));
@@ -135,8 +133,15 @@ export function lastChecks(view: SessionView): Check[] {
 
 function checksOf(call: CallTurn): CheckedCommand[] {
   const command = commandOf(call);
-  return command === undefined ? [] : checkedCommands(command);
+  return command === undefined || EXPERIMENT.test(command) ? [] : checkedCommands(command);
 }
+
+/**
+ * Commands that change files before they check them. They break the code on purpose, to see a test fail, and
+ * restore it in the same line.
+ */
+const EXPERIMENT =
+  /\bsed -i|\bgit (?:stash|checkout|restore|revert|apply)\b|(?:^|[;&\n(]\s?)(?:cp|mv|patch)\s|\bwrite_text\(|, ?['"]w['"]/;
 
 const MAX_OUTCOMES = 8;
 /** A passage may name the kind of check and not the command. */
@@ -173,6 +178,7 @@ export function outcomeProbes(checks: readonly Check[]): Draft[] {
         ],
         groups: [],
         stances: check.verdict === "passed" ? PASSED : FAILED,
+        rawEvidence: [normalForm(check.evidence)],
       },
       entryIds: [check.entryId],
     };
@@ -209,37 +215,65 @@ const NOT_CLAIMED_PASSED: readonly Stance[] = [
   "history",
 ];
 
+interface TestState {
+  readonly passed: boolean;
+  readonly evidence: string;
+  readonly entryId: string;
+}
+
 /**
- * Traps for tests that were last seen to fail. A later run of the same class that passes as a whole settles
- * all of them.
+ * Returns the last state of each test that failed at least once. A later run of tests that passes without naming
+ * a failed test settles it, but proves nothing about it, so the test is left out.
  */
-export function outcomeTraps(view: SessionView): TrapDraft[] {
-  const failing = new Map<string, { evidence: string; entryId: string }>();
-  const passing = new Set(view.runs.filter(hasPassedTests).map(({ call }) => call.id));
+function lastTestStates(view: SessionView): Map<string, TestState> {
+  const states = new Map<string, TestState>();
+  const runs = new Map(view.runs.map((run) => [run.call.id, run]));
   for (const turn of view.turns) {
     if (turn.type !== "result" && turn.type !== "user") continue;
-    if (turn.type === "result" && passing.has(turn.id)) failing.clear();
+    const run = turn.type === "result" ? runs.get(turn.id) : undefined;
+    if (run !== undefined && isExperiment(run)) continue;
+    if (run !== undefined && hasPassedTests(run)) settle(states, run, turn.entryId);
     for (const line of turn.text.split("\n")) {
       const match = TEST_RESULT.exec(line);
       if (match === null) continue;
       const [, goState, goName, headState, headName, tailName, tailState] = match;
       const name = goName ?? headName ?? tailName ?? "";
-      const state = goState ?? headState ?? tailState ?? "";
-      if (state.startsWith("PASS")) failing.delete(name);
-      else failing.set(name, { evidence: line.trim(), entryId: turn.entryId });
+      const passed = (goState ?? headState ?? tailState ?? "").startsWith("PASS");
+      if (!passed || states.has(name))
+        states.set(name, { passed, evidence: line.trim(), entryId: turn.entryId });
     }
   }
-  return [...failing].map(([name, { evidence, entryId }]) => ({
-    kind: "failed-as-passed",
+  return states;
+}
+
+/** A passing run settles the failed tests. It proves those that its command names. */
+function settle(states: Map<string, TestState>, { call }: ToolRun, entryId: string): void {
+  const command = commandOf(call) ?? "";
+  for (const [name, { passed }] of states) {
+    if (passed) continue;
+    if (command.includes(name)) states.set(name, { passed: true, evidence: `passed: ${command}`, entryId });
+    else states.delete(name);
+  }
+}
+
+const CLAIMED_OPEN: readonly Stance[] = ["pending", "next"];
+const NOT_CLAIMED_OPEN: readonly Stance[] = ["done", "passed", "fixed", "cancelled", "quote", "history"];
+
+/** Traps for tests that were last seen to fail, and for failed tests that were later seen to pass. */
+export function outcomeTraps(view: SessionView): TrapDraft[] {
+  return [...lastTestStates(view)].map(([name, { passed, evidence, entryId }]) => ({
+    kind: passed ? "done-as-pending" : "failed-as-passed",
     evidence: excerptOf(evidence, SHOWN_CHARS),
     needles: [[normalForm(name.split("::").at(-1) ?? name)]],
     groups: [],
-    stances: ["passed", "fixed"],
-    notStances: NOT_CLAIMED_PASSED,
+    stances: passed ? CLAIMED_OPEN : ["passed", "fixed"],
+    notStances: passed ? NOT_CLAIMED_OPEN : NOT_CLAIMED_PASSED,
     unless: [],
     entryIds: [entryId],
   }));
 }
+
+const isExperiment = ({ call }: ToolRun): boolean => EXPERIMENT.test(commandOf(call) ?? "");
 
 const hasPassedTests = (run: ToolRun): boolean =>
   checksOf(run.call).some((check) => check.class === "tests" && verdictOf(run, check)?.verdict === "passed");

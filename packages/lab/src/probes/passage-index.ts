@@ -4,14 +4,18 @@ import type { Stance, WordGroup } from "./types.ts";
 /** A context that is read once and asked many times. */
 export interface PassageIndex {
   readonly passages: readonly Passage[];
-  /** The passages with at least one of the words, in order. */
-  withWords(groups: readonly WordGroup[]): readonly number[];
+  /** The units that may have enough words of every group. */
+  unitsWith(groups: readonly WordGroup[]): readonly Unit[];
   /** The passages in which a literal begins, in order. */
   withLiteral(form: string): readonly number[];
-  /** The last passage that is read together with a passage. */
-  endOfUnit(index: number): number;
   /** Stances of all passages on the line of a passage. */
   lineStances(index: number): ReadonlySet<Stance>;
+}
+
+/** Passages that are read together. */
+export interface Unit {
+  readonly start: number;
+  readonly end: number;
 }
 
 /**
@@ -37,23 +41,59 @@ export function indexText(text: string): PassageIndex {
   }
   const whole = ` ${flat.join(" ")} `;
   flat = [];
+  const ends = passages.map((_, index) => endOfUnit(passages, index));
   const literals = new Map<string, readonly number[]>();
   return {
     passages,
-    withWords: (groups) => {
-      const found = new Set<number>();
-      for (const { words } of groups)
-        for (const [stem] of words) for (const at of postings.get(stem) ?? []) found.add(at);
-      return [...found].sort((a, b) => a - b);
-    },
+    unitsWith: (groups) => unitsWith(groups, postings, ends),
     withLiteral: (form) => {
       const known = literals.get(form) ?? placesOf(whole, form, starts);
       literals.set(form, known);
       return known;
     },
-    endOfUnit: (index) => endOfUnit(passages, index),
     lineStances: (index) => lineStances(passages, index),
   };
+}
+
+/**
+ * Adds up the words of each unit. A word that stands twice counts twice, so a unit may still have too few
+ * different words.
+ */
+function unitsWith(
+  groups: readonly WordGroup[],
+  postings: ReadonlyMap<string, readonly number[]>,
+  ends: readonly number[],
+): Unit[] {
+  const sums = groups.map(({ words }) => weightsOf(words, postings));
+  const starts = [...new Set(sums.flatMap((sum) => [...sum.keys()]))].sort((a, b) => a - b);
+  const needed = groups.map(({ words, share }) => share * words.reduce((sum, [, weight]) => sum + weight, 0));
+  const inside = groups.map(() => 0);
+  const units: Unit[] = [];
+  let next = 0;
+  for (const start of starts) {
+    const end = ends[start] ?? start;
+    for (; (starts[next] ?? Number.POSITIVE_INFINITY) <= end; next++) {
+      for (const [group, sum] of sums.entries())
+        inside[group] = (inside[group] ?? 0) + (sum.get(starts[next] ?? -1) ?? 0);
+    }
+    if (inside.every((sum, group) => sum >= (needed[group] ?? 0) - ROUNDING)) units.push({ start, end });
+    for (const [group, sum] of sums.entries()) inside[group] = (inside[group] ?? 0) - (sum.get(start) ?? 0);
+  }
+  return units;
+}
+
+/** Sums of weights differ by this much at most, depending on their order. */
+const ROUNDING = 1e-6;
+
+function weightsOf(
+  words: WordGroup["words"],
+  postings: ReadonlyMap<string, readonly number[]>,
+): Map<number, number> {
+  const sums = new Map<number, number>();
+  for (const [stem, weight] of words) {
+    for (const at of postings.get(stem) ?? []) sums.set(at, (sums.get(at) ?? 0) + weight);
+  }
+  return sums;
 }
 
 function placesOf(whole: string, form: string, starts: readonly number[]): readonly number[] {

@@ -27,7 +27,9 @@ interface Section {
 }
 
 const NO_SECTION: Section = { headings: [], stances: [] };
-const FENCE = /^\s*(?:```|~~~)/;
+const FENCE = /^\s*(?:```|~~~)\s*(\w*)/;
+/** Languages of fenced blocks that contain prose. */
+const PROSE_LANGUAGES = new Set(["text", "txt", "md", "markdown"]);
 
 /**
  * Reads a summary of any author. Indentation, empty lines and emphasis do not change the result.
@@ -36,13 +38,15 @@ const FENCE = /^\s*(?:```|~~~)/;
  */
 export function readContext(text: string): Passage[] {
   const passages: Passage[] = [];
-  let [section, sectionNumber, isCode] = [NO_SECTION, 0, false];
+  let [section, sectionNumber, isFenced, isCode] = [NO_SECTION, 0, false, false];
   for (const [line, raw] of text.replaceAll("\r", "").split("\n").entries()) {
-    if (FENCE.test(raw)) {
-      isCode = !isCode;
+    const fence = FENCE.exec(raw);
+    if (fence !== null) {
+      isFenced = !isFenced;
+      isCode = isFenced && !PROSE_LANGUAGES.has(fence[1] ?? "");
       continue;
     }
-    const heading = isCode ? undefined : headingOf(raw);
+    const heading = isFenced ? undefined : headingOf(raw);
     if (heading !== undefined) {
       section = sectionUnder(section, heading);
       sectionNumber++;

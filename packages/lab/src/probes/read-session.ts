@@ -129,23 +129,26 @@ const PROGRAM_TEXTS = [
 ];
 
 function userTurns(raw: string): UnplacedTurn[] {
-  const text = withoutControls(withoutReminders(raw)).trim();
+  const text = withoutControls(withoutProgramElements(raw)).trim();
   if (text === "" || PROGRAM_TEXTS.some((start) => text.startsWith(start))) return [];
   return [{ type: "user", text }];
 }
 
-const REMINDER_START = "<system-reminder>";
-const REMINDER_END = "</system-reminder>";
+/** Elements that the agent's program adds to the text of the user. */
+const PROGRAM_ELEMENTS = ["system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics"];
 
-function withoutReminders(text: string): string {
+const withoutProgramElements = (text: string): string => PROGRAM_ELEMENTS.reduce(withoutElement, text);
+
+function withoutElement(text: string, name: string): string {
+  const [opening, closing] = [`<${name}>`, `</${name}>`];
   const parts: string[] = [];
   let from = 0;
   for (;;) {
-    const start = text.indexOf(REMINDER_START, from);
-    const end = start === -1 ? -1 : text.indexOf(REMINDER_END, start);
+    const start = text.indexOf(opening, from);
+    const end = start === -1 ? -1 : text.indexOf(closing, start);
     if (end === -1) break;
     parts.push(text.slice(from, start));
-    from = end + REMINDER_END.length;
+    from = end + closing.length;
   }
   return parts.length === 0 ? text : parts.join("") + text.slice(from);
 }

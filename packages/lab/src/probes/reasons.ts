@@ -42,7 +42,7 @@ const CAUSE =
   /\b(?:root cause|the (?:real |actual |main |underlying )?(?:problem|issue|bug|cause|failure) (?:is|was|were|came|comes)|caused by|(?:fail(?:s|ed|ing)?|broke|breaks|crash(?:es|ed)?) because|the fix (?:is|was) to|fixed (?:by|it by|this by)|turn(?:s|ed) out|the culprit)\b/i;
 /** Words of trouble before a reason explain an error. */
 const TROUBLE_BECAUSE =
-  /\b(?:missed|fail\w*|broke\w*|wrong\w*|never|unused|missing|corrupt\w*|crash\w*|silently|bugs?|lost|leaks?|stale|couldn't|wasn't|isn't|doesn't|didn't|aren't)\b.{0,160}\bbecause\b/i;
+  /\b(?:missed|fail\w*|broke\w*|wrong\w*|unused|missing|corrupt\w*|crash\w*|silently|bugs?|lost|leaks?|stale|couldn't|wasn't|isn't|doesn't|didn't|aren't)\b.{0,160}\bbecause\b/i;
 const isCause = (text: string): boolean => CAUSE.test(text) || TROUBLE_BECAUSE.test(text);
 
 interface Sentence {

@@ -1,13 +1,13 @@
 import { type AssistantTurn, type CallTurn, isFields, type Turn, textField } from "./read-session.ts";
 import { type SessionView, SHOWN_CHARS, topicPhrase, wordGroup } from "./session-view.ts";
 import { notSaidIn } from "./stances.ts";
-import type { Probe, Stance, Trap } from "./types.ts";
+import type { Probe, Stance } from "./types.ts";
 import { contentStems, excerptOf, normalForm, sentencesOf, tokensOf } from "./words.ts";
 
 type Draft = Omit<Probe, "id">;
-type TrapDraft = Omit<Trap, "id">;
 
-interface Todo {
+/** An item of a to-do tool in its last state. */
+export interface Todo {
   readonly text: string;
   readonly status: "pending" | "in_progress" | "completed" | "deleted";
   readonly entryId: string;
@@ -75,7 +75,7 @@ const NEXT_STEP =
   /\b(?:next(?:,| i| we|:| step| up)|i will now|i'll now|now i(?:'ll| will| need to)|now let me|let me now|moving on to|let's move to)\b/i;
 /** Sentences that deny open work announce none. */
 const NO_OPEN_WORK =
-  /\b(?:no (?:remaining|open|follow)|nothing (?:remaining|left|open|else)|all remaining|the remaining (?:ones )?(?:are|is) (?:fine|correct)|fixed the remaining|if |would you like|do you want|let me check)\b|\?\s*$/i;
+  /^\W*now (?!i)|:\W*$|\blet me (?:read|look|check|see|run|verify|find|search)\b|\b(?:no (?:remaining|open|follow)|nothing (?:remaining|left|open|else)|all remaining|the remaining (?:ones )?(?:are|is) (?:fine|correct)|fixed the remaining|if |would you like|do you want)\b|\?\s*$/i;
 /** Open work is read from the last texts of the agent. Earlier announcements are mostly done by then. */
 const LAST_TEXTS = 12;
 const LAST_TEXTS_SHARE = 0.1;
@@ -158,6 +158,7 @@ export function currentProbes(view: SessionView): Draft[] {
       needles: [],
       groups: [wordGroup(view, text, CURRENT_SHARE, MAX_CURRENT_WORDS)],
       stances: IS_CURRENT,
+      rawEvidence: last.map((turn) => normalForm(leadOf(turn.text))),
     },
     entryIds: [...new Set(last.map(({ entryId }) => entryId))],
   };
@@ -184,48 +185,9 @@ function nextProbe(view: SessionView, newest: Turn): Draft[] {
         groups: [wordGroup(view, step.text, NEXT_SHARE)],
         stances: IS_NEXT,
         notStances: notSaidIn(step.text, IS_CLOSED),
+        rawEvidence: [normalForm(step.text)],
       },
       entryIds: [step.entryId],
     },
   ];
-}
-
-const CLAIMS_OPEN: readonly Stance[] = ["pending", "next"];
-const CLAIMS_SETTLED: readonly Stance[] = ["done", "cancelled", "passed", "fixed", "quote", "history"];
-const STATED_SHARE = 0.8;
-/** "Run tests" is done again and again. A longer item names one piece of work. */
-const MIN_TODO_WORDS = 4;
-/** An open item or a later request with this share of the words reopens a finished item. */
-const REOPENED_SHARE = 0.5;
-
-/** Traps for finished items of the to-do tools that a summary states as open. */
-export function finishedTraps(view: SessionView): TrapDraft[] {
-  const todos = lastTodos(view);
-  return todos
-    .filter(
-      ({ text, status }) => status === "completed" && contentStems(tokensOf(text)).length >= MIN_TODO_WORDS,
-    )
-    .filter((todo) => !isReopened(view, todos, todo))
-    .map(({ text, entryId }) => ({
-      kind: "done-as-pending",
-      evidence: excerptOf(`completed: ${text}`, SHOWN_CHARS),
-      needles: [],
-      groups: [wordGroup(view, text, STATED_SHARE)],
-      stances: CLAIMS_OPEN,
-      notStances: notSaidIn(text, CLAIMS_SETTLED),
-      unless: [],
-      entryIds: [entryId],
-    }));
-}
-
-function isReopened(view: SessionView, todos: readonly Todo[], todo: Todo): boolean {
-  const stems = contentStems(tokensOf(todo.text));
-  const shares = (text: string): boolean => {
-    const known = new Set(contentStems(tokensOf(text)));
-    return stems.filter((stem) => known.has(stem)).length >= stems.length * REOPENED_SHARE;
-  };
-  return (
-    todos.some((other) => other.status !== "completed" && shares(other.text)) ||
-    view.turns.some((turn) => turn.type === "user" && turn.at > todo.at && shares(turn.text))
-  );
 }

@@ -16,7 +16,7 @@ const SKIPPED_FIELDS = new Set([
 /** Messages nest a few levels. A hostile entry may nest without end. */
 const MAX_DEPTH = 12;
 /** Numbers with their points, and runs of letters and digits as in paths and names. */
-const LITERAL = /\d+(?:[.,]\d+)+|[\p{L}\p{N}_]+/gu;
+const LITERAL = /v?\d+(?:[.,]\d+)+|[\p{L}\p{N}_]+/gu;
 const PARTS = /\d+/g;
 const FILE_NAME = /[\w.+-]+/g;
 /** Longer pieces are data. */
@@ -46,7 +46,7 @@ export function sourceLiterals(entries: readonly Entry[]): SourceLiterals {
 }
 
 function addNumber(numbers: Set<string>, form: string): void {
-  numbers.add(plainNumber(form));
+  numbers.add(plainNumber(form.startsWith("v") ? form.slice(1) : form));
   for (const [part] of form.matchAll(PARTS)) numbers.add(part);
 }
 
@@ -82,7 +82,7 @@ export function isKnownHash({ segments }: SourceLiterals, word: string): boolean
 }
 
 /** Removes the commas between digits, so that 1,309 and 1309 are one number. */
-export const plainNumber = (text: string): string => text.replaceAll(",", "");
+const plainNumber = (text: string): string => text.replaceAll(",", "");
 
 function collectTexts(value: unknown, add: (text: string) => void, depth: number): void {
   if (typeof value === "string" || typeof value === "number") add(String(value));

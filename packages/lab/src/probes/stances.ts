@@ -189,7 +189,7 @@ function isBareTitle(line: string): boolean {
 const titleTokens = (tokens: readonly string[]): readonly string[] =>
   /^\d{1,2}$/.test(tokens[0] ?? "") ? tokens.slice(1) : tokens;
 
-/** With hashes, a title may go on. Without them, only a known title counts as a whole, with few words more. */
+/** With hashes, a title may be longer. Without them, only a known title counts as a whole, with few words more. */
 const MAX_EXTRA_WORDS = 4;
 
 /** Nouns after a title of one word, as in "Pending tasks". */
@@ -322,6 +322,10 @@ const PHRASES: readonly (readonly [Stance, readonly string[]])[] = [
 const NEGATION_REACH = 3;
 const ZERO = new Set(["0", "zero"]);
 
+/** "Should pass now" is a hope and no result. */
+const MODALS = new Set("should will would must might may could to until expect expected expects".split(" "));
+const isOutcome = (stance: Stance): boolean => stance === "passed" || stance === "fixed";
+
 /** Returns the stances that the words and marks of a line give to it. */
 export function lineStances(raw: string, tokens: readonly string[]): Set<Stance> {
   const stances = new Set<Stance>();
@@ -334,6 +338,10 @@ export function lineStances(raw: string, tokens: readonly string[]): Set<Stance>
     const stance = Object.hasOwn(STANCE_WORDS, token) ? STANCE_WORDS[token] : undefined;
     if (stance === undefined) continue;
     const before = tokens.slice(Math.max(0, index - NEGATION_REACH), index);
+    if (isOutcome(stance) && before.some((word) => MODALS.has(word))) {
+      stances.add("pending");
+      continue;
+    }
     const isNegated = before.some((word) => word !== "only" && (isNegation(word) || ZERO.has(word)));
     const turned = isNegated ? NEGATED[stance] : stance;
     if (turned !== undefined) stances.add(turned);

@@ -52,6 +52,11 @@ export interface Answer {
   readonly stances?: readonly Stance[];
   /** The passage must have none of these stances. */
   readonly notStances?: readonly Stance[];
+  /**
+   * Sentences of the source in normal form. Raw text that repeats one of them, and that contains the needles,
+   * holds a probe that needs a stance.
+   */
+  readonly rawEvidence?: readonly string[];
   /** True if the passage must contain a negation, as in "never push to main". */
   readonly negated?: boolean;
 }

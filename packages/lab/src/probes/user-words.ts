@@ -38,7 +38,7 @@ const MAX_REQUESTS = 3;
 
 /** Signs of logs and code. They are not words of a person. */
 const PASTED =
-  /^\s*(?:at |\$ |> |\+|\||"[\w-]+":|[{}[\]<]|\d{2}:\d{2}|---|===|import |const |func |def |error\b.*:\d|\d+ (?:failing|passing))|=>|[{};]\s*$|\w\.\w{1,4}:\d+|[✓✔✗×]|\S\s{3,20}\S|read the full transcript at|\(\d+(?:\.\d+)?m?s\)/;
+  /^\s*(?:at |\$ |> |\+|\||"[\w-]+":|[{}[\]<]|\d{2}:\d{2}|---|===|import |const |func |def |error\b.*:\d|\d+ (?:failing|passing))|=>|[{};]\s*$|\w\.\w{1,4}:\d+|[✓✔✗×]|\S\s{3,20}\S|read the full transcript at|\b[A-Z_]{4,30}=|\(\d+(?:\.\d+)?m?s\)/;
 
 /** A sentence of a person has a word of grammar, or at least this many plain words. */
 const MIN_PLAIN_WORDS = 5;
@@ -94,8 +94,23 @@ function unwrapped(text: string): string {
   return lines.join("\n");
 }
 
+/** An announcement of pasted output. The lines after it are not the user's words. */
+const ANNOUNCES_PASTE = /\b(?:errors?|output|logs?|stack ?trace|trace|ci run|console)\b[^:\n]{0,30}:/i;
+/** A paste has more lines than this. */
+const MIN_PASTED_LINES = 3;
+
+function withoutPaste(message: string): string {
+  const lines = message.split("\n");
+  const at = lines.findIndex((line) => ANNOUNCES_PASTE.test(line));
+  const line = lines[at];
+  if (line === undefined || lines.length - at <= MIN_PASTED_LINES) return message;
+  const colon = ANNOUNCES_PASTE.exec(line);
+  const kept = line.slice(0, (colon?.index ?? 0) + (colon?.[0].length ?? 0));
+  return [...lines.slice(0, at), kept].join("\n");
+}
+
 function ownSentences(raw: string): string[] {
-  const message = unwrapped(raw);
+  const message = unwrapped(withoutPaste(raw));
   const lines = message.split("\n").filter((line) => line.trim() !== "");
   const isPaste =
     lines.filter((line) => sentencesOf(line).some(isProse)).length < lines.length * MIN_PROSE_LINES_SHARE;
@@ -118,7 +133,7 @@ function withoutCode(text: string): string {
 export function userWordProbes(view: SessionView, sentences: readonly UserSentence[]): Draft[] {
   const perTurn = new Map<UserTurn, UserSentence[]>();
   for (const sentence of sentences) {
-    if (isRule(sentence.text)) continue;
+    if (isRule(sentence.text) || sentence.text.endsWith(":")) continue;
     const list = perTurn.get(sentence.turn) ?? [];
     perTurn.set(sentence.turn, [...list, sentence]);
   }
@@ -136,12 +151,11 @@ export function userWordProbes(view: SessionView, sentences: readonly UserSenten
 const RULE =
   /\b(?:always|never|must(?: not)?|do not|don't|avoid|from now on|in the future|no longer use|prefer|make sure|only (?:use|when|if)|should (?:always|never|not|only)|is not allowed|without (?:any|using)|stick to|keep in mind|no more)\b/i;
 const ONE_TIME =
-  /\b(?:yet|for now|to ensure|this time|first|next|i don't|we don't|don't (?:think|know|see|like|want|we|you|remember|need)|why|have to (?:admit|say)|do not (?:know|think|see))\b/i;
+  /\b(?:yet|for now|to ensure|can always|this time|first|next|i don't|we don't|don't (?:think|know|see|like|want|we|you|remember|need)|why|have to (?:admit|say)|do not (?:know|think|see))\b/i;
 
 const QUESTION = /\?\s*$|^\W*(?:can|could|would|will|should|is|are|do|does|did|why|what|how) /i;
 
-export const isRule = (text: string): boolean =>
-  RULE.test(text) && !ONE_TIME.test(text) && !QUESTION.test(text);
+const isRule = (text: string): boolean => RULE.test(text) && !ONE_TIME.test(text) && !QUESTION.test(text);
 
 /** A rule is not in force in a passage with one of these stances. */
 const NOT_IN_FORCE: readonly Stance[] = ["cancelled", "done"];
@@ -176,22 +190,31 @@ const OPENINGS = new Set(
 );
 const ORDERS = new Set(
   (
-    "add analyze build change check clean create debug document extend find fix implement improve investigate look make " +
-    "migrate move port refactor remove rename replace review rewrite run set speed start strengthen support test update " +
-    "upgrade work write"
+    "add analyze build change check clean configure convert create debug delete deploy disable display document enable " +
+    "extend extract find fix generate implement improve install investigate look make merge migrate move port publish " +
+    "refactor remove rename replace review rewrite run send set show simplify speed split start strengthen support test " +
+    "update upgrade work write"
   ).split(" "),
 );
 
-function isOrder(text: string): boolean {
+export function isOrder(text: string): boolean {
   const verb = tokensOf(text).find((token) => !OPENINGS.has(token));
   return verb !== undefined && ORDERS.has(verb);
 }
 
+/** Adds the next sentence to an order such as "Implement this plan:". */
+function withObject(order: UserSentence, sentences: readonly UserSentence[]): UserSentence {
+  const next = sentences[sentences.indexOf(order) + 1];
+  if (!order.text.endsWith(":") || next === undefined || next.turn !== order.turn) return order;
+  return { ...order, text: `${order.text} ${next.text}` };
+}
+
 /** Probes for the requests that the session is about: the first one and the newest ones. */
 export function requestProbes(view: SessionView, sentences: readonly UserSentence[]): Draft[] {
-  const orders = sentences.filter(
-    ({ text }) => isOrder(text) && !isRule(text) && contentStems(tokensOf(text)).length >= MIN_GOAL_WORDS,
-  );
+  const orders = sentences
+    .filter(({ text }) => isOrder(text) && !isRule(text))
+    .map((sentence) => withObject(sentence, sentences))
+    .filter(({ text }) => contentStems(tokensOf(text)).length >= MIN_GOAL_WORDS);
   const [first] = orders;
   if (first === undefined) return [];
   const newest = orders.slice(1).slice(1 - MAX_REQUESTS);

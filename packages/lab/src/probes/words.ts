@@ -149,9 +149,14 @@ export function sentencesOf(text: string): string[] {
 }
 
 function pushSentence(sentences: string[], sentence: string): void {
-  for (let start = 0; start < sentence.length; start += MAX_SENTENCE_CHARS) {
-    const part = sentence.slice(start, start + MAX_SENTENCE_CHARS).trim();
+  let start = 0;
+  while (start < sentence.length) {
+    const limit = start + MAX_SENTENCE_CHARS;
+    const space = limit < sentence.length ? sentence.lastIndexOf(" ", limit) : -1;
+    const end = space > start ? space : limit;
+    const part = sentence.slice(start, end).trim();
     if (part !== "") sentences.push(part);
+    start = end;
   }
 }
 

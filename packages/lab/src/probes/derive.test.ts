@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import { deriveExam, gradeText, type ProbeKind } from "./exam.ts";
+import { SessionBuilder } from "./invented-session.case.ts";
+
+const textsOf = (session: SessionBuilder, kind: ProbeKind): string[] =>
+  deriveExam(session.entries)
+    .probes.filter((probe) => probe.kind === kind)
+    .map(({ text }) => text);
+
+const run = (command: string, output: string, isError = false): SessionBuilder =>
+  new SessionBuilder().call("Bash", { command }, output, isError);
+
+describe("user words", () => {
+  it("leave out texts of the agent's program and pasted output", () => {
+    const session = new SessionBuilder()
+      .user("<command-name>/clear</command-name>")
+      .user(
+        "<system-reminder>Keep your list of tasks up to date.</system-reminder>Paint the old boat in blue.",
+      )
+      .user(
+        "Why does it stop with this error:\nloading the harbor map\nreading the tide table\nout of memory in the cellar",
+      );
+    expect(textsOf(session, "user-words")).toEqual(["Paint the old boat in blue."]);
+  });
+
+  it("are at most about a third of a longer exam", () => {
+    const session = new SessionBuilder();
+    for (let index = 0; index < 60; index++) {
+      session.user(
+        `Paint boat number ${index} with color ${index * 7} near the ${"abcdefghij"[index % 10]}harbor.`,
+      );
+      session.call("Write", { file_path: `/repo/boat-${index}.ts`, content: "" }, "written");
+    }
+    const { probes } = deriveExam(session.entries);
+    const words = probes.filter(({ kind }) => kind === "user-words").length;
+    expect(words).toBeGreaterThan(0);
+    expect(words / probes.length).toBeLessThan(0.4);
+  });
+
+  it("join lines that an editor wrapped", () => {
+    const session = new SessionBuilder().user(
+      "The harbor master wants a list of all boats that left before\nthe storm and did not come back in the evening.",
+    );
+    expect(textsOf(session, "user-words")).toHaveLength(1);
+  });
+});
+
+describe("constraints", () => {
+  it("are standing rules, and no questions or one-time orders", () => {
+    const session = new SessionBuilder()
+      .user("Never send mails to the customers of the harbor.")
+      .user("Can you make sure that the boats are listed?")
+      .user("Don't commit the boat table yet.");
+    expect(textsOf(session, "constraint")).toEqual(["Never send mails to the customers of the harbor."]);
+  });
+
+  it("are not held by a sentence that turns the rule around", () => {
+    const exam = deriveExam(
+      new SessionBuilder().user("Never send mails to the customers of the harbor.").entries,
+    );
+    expect(gradeText(exam, "Mails to customers of the harbor are not sent.").held).toContain("constraint-1");
+    expect(gradeText(exam, "Send mails to the customers of the harbor.").held).not.toContain("constraint-1");
+  });
+
+  it("are not held by a passage that calls them cancelled", () => {
+    const exam = deriveExam(
+      new SessionBuilder().user("Never send mails to the customers of the harbor.").entries,
+    );
+    const text = "- ~~Never send mails to the customers of the harbor~~";
+    expect(gradeText(exam, text).held).not.toContain("constraint-1");
+  });
+});
+
+describe("decisions and errors", () => {
+  it("need both the choice and its reason", () => {
+    const exam = deriveExam(
+      new SessionBuilder().assistant("We store the boats in a text file because the office has no database.")
+        .entries,
+    );
+    const held = (text: string): boolean => gradeText(exam, text).held.includes("decision-1");
+    expect(held("Boats are stored in a text file, as the office lacks a database.")).toBe(true);
+    expect(held("Boats are stored in a text file.")).toBe(false);
+    expect(held("The office has no database.")).toBe(false);
+  });
+
+  it("leave out sentences that only consider something", () => {
+    const session = new SessionBuilder()
+      .assistant("We could store the boats in a text file because the office has no database.")
+      .assistant("Maybe the cause was the missing index on the boat table.");
+    expect([...textsOf(session, "decision"), ...textsOf(session, "error")]).toEqual([]);
+  });
+});
+
+describe("outcomes", () => {
+  it("are the last state of a command", () => {
+    const session = run("npx vitest run", " Tests  1 failed | 3 passed (4)", true).call(
+      "Bash",
+      { command: "cd /repo && npx vitest run 2>&1 | tail -5" },
+      " Tests  4 passed (4)",
+    );
+    expect(textsOf(session, "outcome")).toEqual(["npx vitest run: Tests  4 passed (4)"]);
+  });
+
+  it.each([
+    ["a failure behind a pipe", "go test ./... | tail -3", "--- FAIL: TestBoat (0.00s)\nFAIL", "failed"],
+    ["no failures", "mix test", "84 tests, 0 failures", "passed"],
+    [
+      "messages of the program under test",
+      "bun run test",
+      "[10:11] Task 2 failed: 101\n 12 pass\n 0 fail",
+      "passed",
+    ],
+    ["a compiler without output", "npx tsc --noEmit", "", "passed"],
+  ])("read %s", (_, command, output, stance) => {
+    const [probe] = deriveExam(run(command, output).entries).probes.filter(({ kind }) => kind === "outcome");
+    expect(probe?.answer.stances).toContain(stance);
+  });
+
+  it.each([
+    ["a test runner without output", "npx vitest run", ""],
+    ["a program that only mentions tests", "grep -rn test src", "1 failed"],
+    ["a run after a change for an experiment", "sed -i s/a/b/ a.go; go test ./...", "FAIL"],
+  ])("do not exist for %s", (_, command, output) => {
+    expect(textsOf(run(command, output), "outcome")).toEqual([]);
+  });
+});
+
+describe("outcomes of a failed call", () => {
+  it("are unknown if the output names no failure", () => {
+    expect(textsOf(run("npx vitest run | tee log", "3 passed", true), "outcome")).toEqual([]);
+  });
+});
+
+describe("words that are scattered over a long section", () => {
+  it("do not hold a probe", () => {
+    const exam = deriveExam(new SessionBuilder().user("Paint the rotten mast of the blue boat.").entries);
+    const filler = Array.from(
+      { length: 60 },
+      (_, index) => `- harbor item number${index}x about crane${index}x`,
+    ).join("\n");
+    const scattered = `- paint\n${filler}\n- rotten\n${filler}\n- mast\n${filler}\n- blue\n${filler}\n- boat`;
+    expect(gradeText(exam, scattered).held).not.toContain("user-words-1");
+    expect(gradeText(exam, "- paint\n- rotten\n- mast\n- blue\n- boat").held).toContain("user-words-1");
+  });
+});
+
+describe("open work", () => {
+  it("is the open part of the last list of a to-do tool", () => {
+    const item = (content: string, status: string): Readonly<Record<string, unknown>> => ({
+      content,
+      status,
+    });
+    const session = new SessionBuilder()
+      .call("TodoWrite", { todos: [item("Paint the old boat blue", "in_progress")] }, "")
+      .call(
+        "TodoWrite",
+        { todos: [item("Paint the old boat blue", "completed"), item("Sell the small red boat", "pending")] },
+        "",
+      );
+    expect(textsOf(session, "remaining")).toEqual(["Sell the small red boat"]);
+  });
+
+  it("includes an unanswered message as the next step", () => {
+    const session = new SessionBuilder()
+      .assistant("The blue boat is painted and dry.")
+      .user("Sell the small red boat to the museum.");
+    expect(textsOf(session, "next-step")).toEqual(["Sell the small red boat to the museum."]);
+  });
+});
+
+describe("files", () => {
+  it("with equal names are told apart by their folder", () => {
+    const edit = (path: string): [string, Readonly<Record<string, unknown>>, string] => [
+      "Edit",
+      { file_path: path },
+      "ok",
+    ];
+    const exam = deriveExam(
+      new SessionBuilder().call(...edit("/repo/a/index.ts")).call(...edit("/repo/b/index.ts")).entries,
+    );
+    expect(gradeText(exam, "Changed: a/index.ts").held).toEqual(["file-1"]);
+  });
+
+  it("of failed edits are left out", () => {
+    expect(
+      textsOf(new SessionBuilder().call("Edit", { file_path: "/repo/a.ts" }, "no match", true), "file"),
+    ).toEqual([]);
+  });
+});
