@@ -1,18 +1,23 @@
 import type { DirectiveType } from "../../messages/fact-ledger.ts";
 import { headOf, tailOf } from "../../messages/text.ts";
 import {
+  agrees,
+  approves,
   asksForWork,
+  isContinuation,
   isPoliteRequest,
+  onlyTells,
   proseSentences,
+  readCancellation,
   ruleIn,
   saysStrictRule,
 } from "../summary/readers/readers.ts";
 
-/** Tells the rules, the requests and the questions of a user apart. */
+/** Tells the rules, the requests, the questions and the statements of a user apart. */
 
 interface ReadDirective {
   readonly type: DirectiveType;
-  /** Rules inside a request, verbatim. They outlast the request. Empty for a rule and a question. */
+  /** Rules inside a request, verbatim. They outlast the request. Empty for the other types. */
   readonly rules: readonly string[];
 }
 
@@ -44,9 +49,19 @@ export function readDirective(text: string): ReadDirective {
     if (!isLong && !asks) return { type: "rule", rules: [] };
     return { type: "request", rules: [...new Set(rules)].slice(0, MAX_RULES) };
   }
-  const isQuestion = !isLong && sentences.some(asksOnly) && !sentences.some(asksForWork);
-  return { type: isQuestion ? "question" : "request", rules: [] };
+  if (isLong || sentences.some(asksForWork)) return { type: "request", rules: [] };
+  if (sentences.some(asksOnly)) return { type: "question", rules: [] };
+  return { type: isStatement(text, sentences) ? "statement" : "request", rules: [] };
 }
+
+/**
+ * Returns true if every sentence only tells something. In doubt, a text asks for work. A report of a problem
+ * and an answer ask for work too.
+ */
+const isStatement = (text: string, sentences: readonly string[]): boolean =>
+  sentences.length > 0 &&
+  sentences.every((sentence) => onlyTells(sentence) && readCancellation(sentence) === undefined) &&
+  !(agrees(text) || approves(text) || isContinuation(text));
 
 /** Returns true for a question that asks for words and not for work. */
 const asksOnly = (sentence: string): boolean =>
