@@ -1,5 +1,6 @@
 import { headAndTail } from "../clip.ts";
 import { proseSentences, withoutBold } from "./prose.ts";
+import { asksForWork } from "./said-words.ts";
 import { contentWords, shareIn } from "./topic-words.ts";
 
 /** Reads what the agent reports as done and as remaining. */
@@ -71,6 +72,13 @@ const BOX = /^\[([ xX✓✔~-])\]\s*(.*)$/;
 const DONE_MARK = /^(?:✅|☑️?|✔️?|✓|~~)\s*/u;
 const OPEN_MARK = /^(?:⏳|🔲|⬜|☐)\s*/u;
 
+/**
+ * An item that describes a state and not work, as in "`strict` stays off. The warning is harmless." Only the
+ * first sentence counts.
+ */
+const STATE =
+  /^[^.!?:]{0,80}?\b(?:stays|stay|remains? (?:as|at|in|off|on|unchanged)|(?:is|are|was|were) (?:kept|left|unchanged|intentional\w*|expected|deliberate\w*|by design|fine|harmless|pre-existing|out of scope)|(?:keeps?|works?|worked|behaves?) (?:as|the same)|no (?:changes?|action|work|fix) (?:is |are )?(?:needed|required|necessary)|(?:does|do|did)(?: not|n['’]t) need|won['’]t (?:fix|change|do))\b|^(?:none|n\/a)[.!]?$/i;
+
 /** Reads the report in a text of the agent. Code is skipped. */
 export function readReport(text: string): Report {
   const done: string[] = [];
@@ -95,7 +103,7 @@ export function readReport(text: string): Report {
     if (item !== undefined) {
       const { state, words } = readItem(item, section);
       if (state === "done") done.push(words);
-      else if (state === "open" && words.length <= MAX_ITEM_CHARS && !/^you\b/i.test(words)) open.push(words);
+      else if (state === "open" && isWork(words)) open.push(words);
     }
     for (const sentence of proseSentences(line).map(withoutBold)) {
       isAllDone ||= ALL_DONE.test(sentence) && !NOT_YET.test(sentence);
@@ -108,6 +116,10 @@ export function readReport(text: string): Report {
   }
   return { done, open: isAllDone ? [] : [...new Set(open)], announced, isAllDone };
 }
+
+/** Returns true if an open item names work of the agent: not a state, and not work of the user. */
+const isWork = (words: string): boolean =>
+  words.length <= MAX_ITEM_CHARS && !/^you\b/i.test(words) && (asksForWork(words) || !STATE.test(words));
 
 /** Returns a heading, or a line that announces a list. */
 function labelOf(line: string): string | undefined {

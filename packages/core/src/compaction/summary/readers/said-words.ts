@@ -38,12 +38,15 @@ export function saysRule(sentence: string): boolean {
 }
 
 /**
- * Returns the rule in a sentence, verbatim. If the sentence also asks for work, returns only the clause with
- * the rule.
+ * Returns the rule in a sentence, verbatim. If the sentence also says something else, returns only the clause
+ * with the rule.
  */
 export function ruleIn(sentence: string): string | undefined {
   if (!saysRule(sentence)) return undefined;
-  const inside = asksForWork(sentence) ? RULE_INSIDE.exec(sentence) : null;
+  const isRuleAlone =
+    !asksForWork(sentence) &&
+    (saysStrictRule(sentence) || BAN.test(sentence) || RULE_OPENING.test(sentence) || POLITE.test(sentence));
+  const inside = isRuleAlone ? null : RULE_INSIDE.exec(sentence);
   return inside === null ? sentence : sentence.slice(inside.index + (inside[1]?.length ?? 0));
 }
 
