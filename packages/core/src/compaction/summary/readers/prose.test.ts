@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { lastSentence, leadSentence, proseSentences } from "./prose.ts";
+import { leadSentence, proseSentences } from "./prose.ts";
 
 describe("sentences of an answer", () => {
   it("ends sentences at Latin, Chinese and Cyrillic punctuation, but not inside names and numbers", () => {
@@ -39,11 +39,4 @@ describe("sentences of an answer", () => {
 
   it("uses the first sentence as the main sentence when no other sentence says more", () =>
     expect(leadSentence("Done!")).toBe("Done!"));
-
-  it("uses the last sentence before a tool call as the purpose of the call", () => {
-    expect(lastSentence("The tests fail. Now fix the parser:")).toBe("Now fix the parser:");
-    expect(lastSentence("Now fix it:\n```ts\nif (a) {\n  b();\n  c();\n  d();\n  e();\n}\n```")).toBe(
-      "Now fix it:",
-    );
-  });
 });

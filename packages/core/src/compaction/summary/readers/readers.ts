@@ -44,17 +44,21 @@ export {
 export {
   AFTER_INTERRUPTION,
   doneTo,
+  type EarlierFile,
   errorForms,
   isOnlyDone,
+  isOnlyRead,
   LABELS,
   leftOutLine,
   messageForms,
   namedIn,
   namesFile,
+  onlyReadItem,
   parseMessageItem,
   readDone,
   readEarlierFile,
   readEarlierFiles,
+  readOnlyRead,
   resolutionText,
   SEE_CURRENT_REQUEST,
 } from "./list-items.ts";
@@ -62,11 +66,13 @@ export { Happenings, OWN_PLAN, remainingWork } from "./open-items.ts";
 export {
   endsWithQuestion,
   hasIdeographs,
+  isOnlyCheer,
   isWorthNoting,
   lastSentences,
   leadSentence,
   proseSentences,
   type Remark,
+  resultSentence,
   withoutBold,
 } from "./prose.ts";
 export { type Answer, type BackgroundTask, condensed, type Finding, type Plan } from "./replies.ts";

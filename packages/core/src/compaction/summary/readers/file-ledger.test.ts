@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { FileLedger, isScratch } from "./touched-code.ts";
+import { FileLedger } from "./file-ledger.ts";
+import { isScratch } from "./touched-code.ts";
 
 describe("FileLedger", () => {
   const change = { edits: [{ was: "a", now: "b" }], defines: [], reason: "why" } as const;
@@ -24,7 +25,7 @@ describe("FileLedger", () => {
   it("records files that shell commands write or delete", () => {
     const ledger = new FileLedger();
     ledger.change(1, "/p/src/a.ts", { ...change, kind: "edit" });
-    ledger.shellCommand(2, "cat > notes/plan.md <<'EOF'\nx\nEOF");
+    ledger.shellCommand(2, "cat > notes/plan.md <<'EOF'\nx\nEOF", undefined);
     ledger.shellCommand(3, "rm src/a.ts && echo hi > /tmp/x.txt; ls > /dev/null");
     expect(ledger.records().map(({ path, removed }) => [path, removed])).toEqual([
       ["/p/src/a.ts", true],
@@ -36,7 +37,7 @@ describe("FileLedger", () => {
     const removedBy = (command: string, path: string): boolean | undefined => {
       const ledger = new FileLedger();
       ledger.change(1, path, { ...change, kind: "edit" });
-      ledger.shellCommand(2, command);
+      ledger.shellCommand(2, command, undefined);
       return ledger.records()[0]?.removed;
     };
     expect(removedBy("rm a.ts", "/src/data.ts")).toBe(false);
