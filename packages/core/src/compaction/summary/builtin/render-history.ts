@@ -99,7 +99,9 @@ function outcomeOf(exchange: Exchange): string {
 
 const NO_CLOSING_MESSAGE = "the assistant worked on it but wrote no closing message";
 
-const asOutcome = (lead: string): string => clip(lead.replace(/[:：]$/, ""), MAX_OUTCOME_CHARS);
+/** Returns the outcome without a mark such as "🎉" before it. */
+const asOutcome = (lead: string): string =>
+  clip(lead.replace(/^[^\p{L}\p{N}`"'“([]+/u, "").replace(/[:：]$/, "") || lead, MAX_OUTCOME_CHARS);
 
 /** Returns evidence that can be verified: commits, test results and changed files. */
 function proofsOf(exchange: Exchange): readonly string[] {

@@ -21,6 +21,7 @@ const MAX_NAMES = 12;
 
 /** Collects what was done to each file, keyed by its path. */
 export class FileLedger {
+  /** The key is the path with plain slashes, because a tool and a shell can write a path differently. */
   readonly #files = new Map<string, MutableRecord>();
   /** Files that the agent used before the counted messages. */
   readonly #told = new Set<string>();
@@ -91,9 +92,14 @@ export class FileLedger {
   }
 
   #rename(at: number, file: MutableRecord, path: string): void {
-    this.#files.delete(file.path);
+    this.#files.delete(slashed(file.path));
     const movedFrom = file.movedFrom ?? file.path;
-    this.#files.set(path, { ...file, path, lastAt: at, ...(movedFrom === path ? {} : { movedFrom }) });
+    this.#files.set(slashed(path), {
+      ...file,
+      path,
+      lastAt: at,
+      ...(movedFrom === path ? {} : { movedFrom }),
+    });
   }
 
   records(): readonly FileRecord[] {
@@ -102,17 +108,17 @@ export class FileLedger {
 
   /** Returns the file with this path. A part of a path counts only if it names a single file. */
   #named(path: string): MutableRecord | undefined {
-    const known = this.#files.get(path);
+    const known = this.#files.get(slashed(path));
     if (known) return known;
     const named = [...this.#files.values()].filter((file) => isSameEnd(path, slashed(file.path)));
     return named.length === 1 ? named[0] : undefined;
   }
 
   #file(path: string): MutableRecord {
-    const known = this.#files.get(path);
+    const known = this.#files.get(slashed(path));
     if (known) return known;
     const file: MutableRecord = { ...UNTOUCHED_FILE, path };
-    this.#files.set(path, file);
+    this.#files.set(slashed(path), file);
     return file;
   }
 }
