@@ -9,6 +9,7 @@ import {
   type Exchange,
   endsWithQuestion,
   type HumanMessage,
+  informs,
   isAnswer,
   isCommandLine,
   isContinuation,
@@ -34,7 +35,7 @@ export interface TrackedDirective {
   readonly text: string;
   /** Part of the message that shows its subject. */
   readonly about: string;
-  readonly type: DirectiveType;
+  type: DirectiveType;
   /** Rules inside a request. They stay active when the request is done. */
   readonly rules: readonly TrackedDirective[];
   status: DirectiveStatus;
@@ -103,7 +104,7 @@ const ruleInside = (text: string): TrackedDirective => ({
  */
 export class Statuses {
   #thread: TrackedDirective[];
-  readonly #rules: TrackedDirective[];
+  #rules: TrackedDirective[];
   /** Requests that the user left before they were seen to be done. */
   readonly #leftOpen: TrackedDirective[];
   /**
@@ -123,8 +124,13 @@ export class Statuses {
    */
   readonly #words = new Map<TrackedDirective, ReadonlySet<string>>();
 
-  /** `active`: earlier active directives, oldest first. `hasAsked`: the agent waits for an answer. */
-  constructor(active: readonly TrackedDirective[], hasAsked: boolean) {
+  /** Newest message, whose work follows. */
+  #newest: TrackedDirective | undefined;
+
+  /** `known`: earlier directives, oldest first. `hasAsked`: the agent waits for an answer. */
+  constructor(known: readonly TrackedDirective[], hasAsked: boolean) {
+    const active = known.filter(({ status }) => status === "active");
+    this.#newest = known.at(-1);
     this.#hasAsked = hasAsked;
     this.#thread = active.filter((said) => !isStanding(said) && !said.isLeftOpen);
     this.#leftOpen = active.filter(({ isLeftOpen }) => isLeftOpen);
@@ -136,8 +142,20 @@ export class Statuses {
     const { message } = exchange;
     const said = message && this.#readMessage(message, isRequest(exchange));
     if (message === undefined || isRequest(exchange) || exchange.texts.length > 0) this.#noteEnding(exchange);
+    if (said !== undefined) this.#newest = said;
+    this.#readWork(exchange);
     this.#readLeftOpen(exchange);
     return said;
+  }
+
+  /** A statement that the agent answers with changes asked for them. "The logo is blurred" is an example. */
+  #readWork({ actions, commits }: Exchange): void {
+    const said = this.#newest;
+    if (said?.type !== "statement" || said.status !== "active" || informs(said.text)) return;
+    if (commits.length === 0 && !actions.some(({ kind }) => kind === "edit")) return;
+    said.type = "request";
+    this.#rules = this.#rules.filter((rule) => rule !== said);
+    if (!this.#thread.includes(said)) this.#thread.push(said);
   }
 
   #readMessage(message: HumanMessage, asks: boolean): TrackedDirective {

@@ -4,8 +4,10 @@ import {
   agrees,
   approves,
   asksForWork,
+  contentWords,
   isContinuation,
   isPoliteRequest,
+  isQuestion,
   onlyTells,
   proseSentences,
   readCancellation,
@@ -43,7 +45,7 @@ export function readDirective(text: string): ReadDirective {
     sentence,
     rule: isLong && !saysStrictRule(sentence) ? undefined : ruleIn(sentence),
   }));
-  const rules = found.flatMap(({ rule }) => (rule === undefined || rule.length > RULE_CHARS ? [] : [rule]));
+  const rules = found.flatMap(({ rule }) => (rule !== undefined && isStandalone(rule) ? [rule] : []));
   if (rules.length > 0) {
     const asks = found.some(({ sentence, rule }) => rule !== sentence && asksForWork(sentence));
     if (!isLong && !asks) return { type: "rule", rules: [] };
@@ -63,9 +65,11 @@ const isStatement = (text: string, sentences: readonly string[]): boolean =>
   sentences.every((sentence) => onlyTells(sentence) && readCancellation(sentence) === undefined) &&
   !(agrees(text) || approves(text) || isContinuation(text));
 
+/** Returns true for a rule that a reader understands without its request. "Keep them" names no subject. */
+const isStandalone = (rule: string): boolean => rule.length <= RULE_CHARS && contentWords(rule).size > 0;
+
 /** Returns true for a question that asks for words and not for work. */
-const asksOnly = (sentence: string): boolean =>
-  /[?？؟][\s)"'”’*_`]*$/.test(sentence) && !isPoliteRequest(sentence);
+const asksOnly = (sentence: string): boolean => isQuestion(sentence) && !isPoliteRequest(sentence);
 
 function ownSentences(text: string, isLong: boolean): readonly string[] {
   const own = isLong

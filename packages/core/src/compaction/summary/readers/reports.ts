@@ -48,7 +48,8 @@ const UNFINISHED =
 /** Returns true if the sentence says that the work is not finished. */
 export const saysUnfinished = (sentence: string): boolean => UNFINISHED.test(sentence);
 
-const claimsDone = (sentence: string): boolean =>
+/** Returns true if the sentence says that something is done. */
+export const claimsDone = (sentence: string): boolean =>
   !NOT_YET.test(sentence) && (DONE_MARK.test(sentence) || CLAIMS.some((pattern) => pattern.test(sentence)));
 
 /** Returns true if the text reports that the work on this subject is done. `subject`: its topic words. */
@@ -57,7 +58,7 @@ export function saysDoneAbout(text: string, subject: ReadonlySet<string>): boole
 }
 
 const OPEN_LABEL =
-  /\b(?:remaining|remains|still (?:to do|open|needed|missing|needs)|to-?dos?|next(?: up| steps?)?|not (?:yet )?(?:done|started|implemented)|left to do|what(?:'s| is) (?:left|next)|pending|outstanding|offen|noch zu tun|nächste schritte|reste à faire|pendientes?|próximos pasos)\b|осталось|следующие шаги|剩余|待办|下一步|残り|次のステップ|남은|다음 단계/iu;
+  /\b(?:remaining|remains|still (?:to do|open|needed|missing|needs)|to-?dos?|next (?:up|steps?|in line)|not (?:yet )?(?:done|started|implemented)|left to do|what(?:'s| is) (?:left|next)|pending|outstanding|offen|noch zu tun|nächste schritte|reste à faire|pendientes?|próximos pasos)\b|осталось|следующие шаги|剩余|待办|下一步|残り|次のステップ|남은|다음 단계|^\W*(?:and |then |what['’]s )?next\W*$/iu;
 /** Labels of suggestions to the user. They are not work that the agent has to do. */
 const SUGGESTION =
   /\b(?:optional|suggest\w*|recommend\w*|possible|potential|future|consider|could|nice to have|if you|you can|for you|usage|to use|how to)\b/i;
@@ -128,7 +129,15 @@ function labelOf(line: string): string | undefined {
   return /[:：]\**$/.test(trimmed) && !LIST_ITEM.test(line) ? trimmed : undefined;
 }
 
-function sectionOf(label: string): "done" | "open" | undefined {
+/** Returns the last sentence of a label without code, because only this sentence announces the list. */
+export const announcementIn = (label: string): string =>
+  label
+    .replace(/`[^`]*`/g, " ")
+    .split(/[.!?。！？] /)
+    .at(-1) ?? "";
+
+function sectionOf(line: string): "done" | "open" | undefined {
+  const label = announcementIn(line);
   if (OPEN_LABEL.test(label)) return SUGGESTION.test(label) ? undefined : "open";
   return DONE_LABEL.test(label) && !NOT_YET.test(label) ? "done" : undefined;
 }

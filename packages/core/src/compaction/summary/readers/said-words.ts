@@ -12,7 +12,7 @@ const RULE_OPENING =
  * text before the rule.
  */
 const RULE_INSIDE =
-  /([,;:—–(]? ?(?:\b(?:and|but|just|please|also)\b[, ]*)+|[,;—–(] ?)(?:make sure|ensure|avoid|prefer|keep|never|always|only use|without (?:adding|changing|touching|using|breaking)|(?:do not|don'?t) (?!know|see|think|understand|get|care|remember|mind|worry|forget|have)\p{L})/iu;
+  /(?<!\b(?:can|could|will|would|may|might|to) ?)([,;:—–(]? ?(?:\b(?:and|but|just|please|also)\b[, ]*)+|[,;—–(] ?)(?:make sure|ensure|avoid|prefer|keep|never|always|only use|without (?:adding|changing|touching|using|breaking)|(?:do not|don'?t) (?!know|see|think|understand|get|care|remember|mind|worry|forget|have)\p{L})/iu;
 /** A short ban without a verb, such as "No new dependencies, please". */
 const BAN =
   /^(?:(?:and|but|also|please)[, ]+)*no (?!(?:problem|problems|worries|idea|need|one|way|thanks|longer|luck|change|changes|matter|doubt|errors?)\b)[\p{L}-]+(?: (?!\p{L}+ed\b)[\p{L}-]+){0,3}(?:,? please)?[.!]*$/iu;
@@ -24,6 +24,14 @@ const UNDECIDED =
   /\b(?:would|could|might) be to\b|\btheoretically\b|\bone (?:option|way|idea) (?:is|would)\b/i;
 const RULE_ANYWHERE =
   /^请?(?:使用|用|只用|避免)|不要|禁止|^别|を使って|ないで(?:ください|下さい|くれ|ね|よ|$|[。！、])|してはいけ|써 ?줘|사용해|지 ?마(?:세요|십시오|라|요|$|[.!,\s])/u;
+
+/** A question that the user wrote without a question mark. */
+const UNMARKED_QUESTION =
+  /^(?:(?:and|but|so|ok(?:ay)?|also)[, ]+)*(?:(?:what|which|where|who|why|how) (?:is|are|was|were|do|does|did|many|much|come|far|long|often)|what'?s|where'?s|how'?s)\b/i;
+
+/** Returns true if the sentence is a question, with or without a question mark. */
+export const isQuestion = (sentence: string): boolean =>
+  /[?？؟][\s)"'”’*_`]*$/.test(sentence) || UNMARKED_QUESTION.test(sentence);
 
 /** Request in the form of a question. */
 const POLITE =
@@ -98,14 +106,20 @@ export const asksForWork = (sentence: string): boolean =>
 
 /** Words of a sentence that tells something, as in "my account is …" or "there's no reason for …". */
 const TELLS =
-  /^(?:(?:and|but|so|also|well|ah+|oh|ok(?:ay)?|actually|btw|fyi|note(?: that)?|in that case|for the record)[,.:!]* )*(?:if [^,]{1,160}, )?(?:i|we|he|she|they|it|this|that|there|my|our|his|her|their|the|these|those|customers|users)(?:['’](?:s|m|re|ve))? \S/i;
+  /^(?:(?:and|but|so|also|well|ah+|oh|ok(?:ay)?|actually|btw|fyi|note(?: that)?|in that case|for the record)[,.:!]* )*(?:if [^,]{1,160}, (?:which [^,]{1,80}, )?)?(?:i|we|he|she|they|it|this|that|there|my|our|his|her|their|the|these|those|customers|users)(?:['’](?:s|m|re|ve))? \S/i;
 /** Words of a sentence that reports a problem or an obligation, so that it asks for work. */
 const WANTS =
-  /n['’]t\b|\b(?:not|no longer|broke|broken|breaks|bugs?|issues?|problems?|errors?|fail\w*|crash\w*|wrong\w*|incorrect\w*|missing|slow\w*|stuck|hangs?|hung|still|same|weird|strange|ugly|confus\w*|duplicat\w*|twice|leaks?|warnings?|exceptions?|too|should|must|needs?|want\w*|wish|would (?:be|like|love|prefer)|ha(?:s|ve) to|cannot|lost|empty|instead)\b/i;
+  /n['’]t\b|\b(?:not|no longer|broke|broken|breaks|bugs?|issues?|problems?|errors?|fail\w*|crash\w*|wrong\w*|incorrect\w*|missing|slow\w*|stuck|hangs?|hung|still|same|weird|strange|ugly|confus\w*|duplicat\w*|twice|leaks?|warnings?|exceptions?|too|should|must|needs?|want\w*|wish|would (?:be|like|love|prefer)|ha(?:s|ve) to|cannot|lost|empty|instead|un(?:resolved|answered)|outstanding|pending|regress\w*|flaky)\b/i;
 
 /** Returns true if the sentence only tells something: it asks for nothing and reports no problem. */
 export const onlyTells = (sentence: string): boolean =>
   TELLS.test(sentence) && !WANTS.test(sentence) && !/[?？؟]/.test(sentence) && !asksForWork(sentence);
+
+/** Returns true for lasting information about the user or the project, as in "my account is …" or "we use …". */
+export const informs = (sentence: string): boolean =>
+  /^(?:(?:and|but|also|btw|fyi|note)[,:]? )*(?:my|our|i(?:'m| am| use| have| work)|we(?:'re| are| use| have| work| run))\b/i.test(
+    sentence,
+  );
 
 /** A command line that the user sends as a message, to run or test what the agent made. */
 const COMMAND_LINE =
