@@ -160,7 +160,8 @@ const OPENING_CHARS = 48;
 export const opensWithCorrection = (message: HumanMessage): boolean =>
   message.afterInterruption ||
   message.kind === "remark" ||
-  CORRECTION.test(message.text.slice(0, OPENING_CHARS));
+  (CORRECTION.test(message.text.slice(0, OPENING_CHARS)) &&
+    !isYesNoQuestion(proseSentences(message.text.slice(0, CORRECTION_WINDOW_CHARS))[0] ?? ""));
 
 /** Everything from one user message to the next. */
 export interface Exchange {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { leadSentence, proseSentences } from "./prose.ts";
+import { isOnlyCheer, leadSentence, proseSentences, resultSentence } from "./prose.ts";
 
 describe("sentences of an answer", () => {
   it("ends sentences at Latin, Chinese and Cyrillic punctuation, but not inside names and numbers", () => {
@@ -39,4 +39,18 @@ describe("sentences of an answer", () => {
 
   it("uses the first sentence as the main sentence when no other sentence says more", () =>
     expect(leadSentence("Done!")).toBe("Done!"));
+
+  it("finds the result of an answer after the announcements in it", () => {
+    expect(resultSentence("Let me run the tests. All 12 tests pass.")).toBe("All 12 tests pass.");
+    expect(resultSentence("Now let me look at the parser.")).toBeUndefined();
+  });
+
+  it.each([
+    ["🎉", true],
+    ["🚀🚀 Perfect!", true],
+    ["Great!", true],
+    ["Done.", false],
+    ["Yes", false],
+    ["Perfect! The cart works.", false],
+  ])("tells a cheer from a statement: %s", (text, isCheer) => expect(isOnlyCheer(text)).toBe(isCheer));
 });
