@@ -159,7 +159,9 @@ function fateBy(happening: Happening, { content, words, isInProgress, isPlan }: 
       if (isInProgress && happening.isOff) return "cancelled";
       return isInProgress && happening.approves ? "done" : undefined;
     case "edited":
-      return (isPlan || WRITES_FILE.test(content)) && namesFile(content, happening.name) ? "done" : undefined;
+      return (isPlan || WRITES_FILE.test(content)) && namesFile(content, happening.name, isPlan === true)
+        ? "done"
+        : undefined;
     case "ran":
       return RUNS[happening.what].test(content) ? "done" : undefined;
   }
@@ -178,12 +180,13 @@ const WRITES_FILE = /^(?:create|write|add|generate|erstelle|schreibe|crée|crea)
 /** Shortest name without its extension that can name a file, as "SessionLive" names session_live.ex. */
 const MIN_STEM_CHARS = 6;
 
-function namesFile(content: string, name: string): boolean {
+/** `byStem`: the name without its extension is enough. */
+function namesFile(content: string, name: string, byStem: boolean): boolean {
   const lower = content.toLowerCase();
   const at = lower.indexOf(name);
   if (name.includes(".") && at !== -1 && !/[\w-]/.test(lower[at - 1] ?? " ")) return true;
   const stem = name.replace(/\..*$/, "").replace(/[_-]/g, "");
-  return stem.length >= MIN_STEM_CHARS && lower.split(/[^\p{L}\p{N}_]+/u).includes(stem);
+  return byStem && stem.length >= MIN_STEM_CHARS && lower.split(/[^\p{L}\p{N}_]+/u).includes(stem);
 }
 
 /** Items that a successful command of this kind completes. */
