@@ -139,7 +139,7 @@ function earlierRequests(digest: SessionDigest, hasNewer: boolean): Piece[] {
   const text = verbatimText(current);
   if (!hasNewer) return [piece(messageForms(text), 1_100, LABELS.currentRequest), ...pieces];
   const isRepeated = digest.exchanges.some(
-    ({ message }) => message !== undefined && digest.told.has(message.at) && message.text.trim() === text,
+    ({ message }) => message !== undefined && digest.covered.has(message.at) && message.text.trim() === text,
   );
   if (isRepeated) return pieces;
   const asked = quoted(clip(oneLine(text), MAX_REQUEST_CHARS));
@@ -155,10 +155,13 @@ const requestKey = (text: string): string => messageKey(text).slice(0, KEY_CHARS
  * Returns the past requests of an earlier summary. Leaves out the requests that the messages contain again,
  * and verbatim requests that the list of messages contains.
  */
-function pastItems(items: readonly string[], { earlier, exchanges, told }: SessionDigest): readonly string[] {
+function pastItems(
+  items: readonly string[],
+  { earlier, exchanges, covered }: SessionDigest,
+): readonly string[] {
   const listed = new Set(earlierMessages(earlier).map(requestKey));
   const repeated = exchanges.flatMap(({ message }) =>
-    message !== undefined && told.has(message.at) ? [requestKey(message.text)] : [],
+    message !== undefined && covered.has(message.at) ? [requestKey(message.text)] : [],
   );
   const past: string[] = [];
   for (const item of items.toReversed()) {
@@ -230,7 +233,7 @@ export function renderMessages(digest: SessionDigest): Piece[] {
   const stillCurrent = current === undefined ? requestInFull(digest.earlier) : undefined;
   const now = digest.exchanges.flatMap((exchange) => exchange.message ?? []);
   const messages = [
-    ...earlierMessages(digest.earlier, now, digest.told).map((text) => ({
+    ...earlierMessages(digest.earlier, now, digest.covered).map((text) => ({
       text,
       prefix: "",
       isCurrent: text === stillCurrent,

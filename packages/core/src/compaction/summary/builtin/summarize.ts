@@ -37,7 +37,7 @@ export interface BuiltInSummary {
 export function summarize(entries: readonly Entry[], options: SummarizeOptions): BuiltInSummary {
   const { countTokens, budgetTokens = SUMMARY_BUDGET_TOKENS } = options;
   const conversation = entries.filter(isOfConversation);
-  const digest = digestSession(conversation, undefined, undefined, toldIn(conversation));
+  const digest = digestSession(conversation, undefined, undefined, coveredIn(conversation));
   const drafts = SECTION_NAMES.map((name) => draftSection(name, digest, options));
   const { text, tokens, leftOutPieces } = fitSections(
     drafts,
@@ -64,7 +64,7 @@ type Render = (digest: SessionDigest, instructions: string | undefined) => Piece
  * Returns the positions of kept messages that the last summary covers. See `coversKept`. Notes do not cover
  * them.
  */
-function toldIn(entries: readonly Entry[]): ReadonlySet<number> {
+function coveredIn(entries: readonly Entry[]): ReadonlySet<number> {
   const boundary = entries.findLast(isCompactBoundary);
   const record = boundary?.compactMetadata?.longhaul;
   if (record === undefined || record.tier !== undefined) return new Set();

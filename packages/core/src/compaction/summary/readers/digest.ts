@@ -42,7 +42,7 @@ export interface SessionDigest extends ToolDigest {
   readonly names: readonly string[];
   readonly earlier: EarlierSummary | undefined;
   /** Positions of messages that the earlier summary covers, although they follow it. */
-  readonly told: ReadonlySet<number>;
+  readonly covered: ReadonlySet<number>;
   /** Author of the last thing in the conversation, which shows whose turn it is. */
   readonly lastActor: "person" | "agent" | "tool" | "nobody";
 }
@@ -51,16 +51,16 @@ const MAX_PACKAGES = 14;
 const MAX_PROGRAMS = 8;
 const MAX_NAMES = 24;
 
-const NOTHING_TOLD: ReadonlySet<number> = new Set();
+const NOTHING_COVERED: ReadonlySet<number> = new Set();
 
 /** Reads the entries in one pass. They come from files and can have any shape. */
 export function digestSession(
   entries: readonly Entry[],
   before?: OpenBefore,
   { pairs }: PairIndex = indexPairs(entries),
-  told: ReadonlySet<number> = NOTHING_TOLD,
+  covered: ReadonlySet<number> = NOTHING_COVERED,
 ): SessionDigest {
-  const reader = new Reader(pairs, before, told);
+  const reader = new Reader(pairs, before, covered);
   const isSubagent = !entries.some(isMainMessage);
   for (const [at, entry] of entries.entries()) {
     if (!isEntry(entry)) continue;
@@ -87,7 +87,7 @@ class Reader {
   readonly #exchanges = [this.#current];
   #cwd: string | undefined;
   #root: string | undefined;
-  readonly #told: ReadonlySet<number>;
+  readonly #covered: ReadonlySet<number>;
   #branch: string | undefined;
   #earlier: EarlierSummary | undefined;
   /** True when the messages before the latest boundary were read one by one. */
@@ -95,9 +95,9 @@ class Reader {
   #interrupted = false;
   #lastActor: SessionDigest["lastActor"] = "nobody";
 
-  constructor(pairs: PairIndex["pairs"], before: OpenBefore | undefined, told: ReadonlySet<number>) {
+  constructor(pairs: PairIndex["pairs"], before: OpenBefore | undefined, covered: ReadonlySet<number>) {
     this.#pairs = pairs;
-    this.#told = told;
+    this.#covered = covered;
     this.#tools = new ToolReader(this.#tallies, before);
   }
 
@@ -155,12 +155,12 @@ class Reader {
       exchanges,
       ...tools,
       todos: settledTodos(tools.todos, exchanges),
-      remarks: exchanges.flatMap(remarksOf).filter(({ at }) => !this.#told.has(at)),
+      remarks: exchanges.flatMap(remarksOf).filter(({ at }) => !this.#covered.has(at)),
       packages: this.#tallies.packages.heaviest(MAX_PACKAGES, 1),
       programs: this.#tallies.programs.heaviest(MAX_PROGRAMS, 2),
       names: this.#tallies.names.heaviest(MAX_NAMES, 2),
       earlier: this.#earlier,
-      told: this.#told,
+      covered: this.#covered,
       lastActor: this.#lastActor,
     };
   }
@@ -183,7 +183,7 @@ class Reader {
     if (pair === undefined || pair.use.entryIndex !== at) return;
     const said = this.#current.texts.at(-1)?.text;
     const round = this.#exchanges.length;
-    const setting = { aside, said, round, cwd: this.#cwd, isTold: this.#told.has(at) };
+    const setting = { aside, said, round, cwd: this.#cwd, isCovered: this.#covered.has(at) };
     const words = this.#tools.call(at, pair, this.#current, setting);
     if (aside) return;
     this.#lastActor = "tool";

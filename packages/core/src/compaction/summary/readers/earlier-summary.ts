@@ -108,15 +108,15 @@ export function listedMessages(earlier: EarlierSummary | undefined): readonly st
 
 /**
  * Returns messages that earlier summaries list and that are not among the newer messages, without duplicates.
- * `told`: positions of newer messages that the summaries list too.
+ * `covered`: positions of newer messages that the summaries list too.
  */
 export function earlierMessages(
   earlier: EarlierSummary | undefined,
   newer: readonly HumanMessage[] = [],
-  told: ReadonlySet<number> = new Set(),
+  covered: ReadonlySet<number> = new Set(),
 ): readonly string[] {
   const seen = new Set(newer.map(({ text }) => messageKey(text)));
-  const repeated = newer.filter(({ at }) => told.has(at)).map(({ text }) => messageKey(text));
+  const repeated = newer.filter(({ at }) => covered.has(at)).map(({ text }) => messageKey(text));
   const listed = [...listedMessages(earlier)];
   // The newer messages are the last ones of the list.
   for (const key of repeated) {

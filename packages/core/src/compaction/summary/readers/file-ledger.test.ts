@@ -97,7 +97,7 @@ describe("FileLedger", () => {
   it("does not count what an earlier summary counts, and does not treat such a file as new", () => {
     const ledger = new FileLedger();
     ledger.read(1, "/p/a.ts", true);
-    ledger.change(2, "/p/b.ts", { ...change, kind: "edit", isTold: true });
+    ledger.change(2, "/p/b.ts", { ...change, kind: "edit", isCovered: true });
     for (const path of ["/p/a.ts", "/p/b.ts"]) ledger.change(3, path, { ...change, kind: "write" });
     expect(ledger.records()).toMatchObject([
       { created: false, edits: 1, reads: 0 },

@@ -8,7 +8,7 @@ interface FileChange {
   readonly defines: readonly string[];
   readonly reason: string | undefined;
   /** True if an earlier summary already counts the change. */
-  readonly isTold?: boolean;
+  readonly isCovered?: boolean;
 }
 
 const UNKNOWN_CHANGE: FileChange = { kind: "edit", edits: [], defines: [], reason: undefined };
@@ -24,13 +24,13 @@ export class FileLedger {
   /** The key is the path with plain slashes, because a tool and a shell can write a path differently. */
   readonly #files = new Map<string, MutableRecord>();
   /** Files that the agent used before the counted messages. */
-  readonly #told = new Set<string>();
+  readonly #covered = new Set<string>();
 
-  change(at: number, path: string, { kind, edits, reason, defines, isTold = false }: FileChange): void {
+  change(at: number, path: string, { kind, edits, reason, defines, isCovered = false }: FileChange): void {
     const file = this.#file(path);
     const isNew =
-      file.reads === 0 && file.edits === 0 && !this.#told.has(path) && file.movedFrom === undefined;
-    if (isTold) this.#told.add(path);
+      file.reads === 0 && file.edits === 0 && !this.#covered.has(path) && file.movedFrom === undefined;
+    if (isCovered) this.#covered.add(path);
     else file.edits++;
     file.lastAt = at;
     file.removed = false;
@@ -44,9 +44,9 @@ export class FileLedger {
     if (kind === "write" && isNew) Object.assign(file, { created: true, edits: 0 });
   }
 
-  read(at: number, path: string, isTold = false): void {
+  read(at: number, path: string, isCovered = false): void {
     const file = this.#file(path);
-    if (isTold) this.#told.add(path);
+    if (isCovered) this.#covered.add(path);
     else file.reads++;
     if (file.edits === 0 && !file.created) file.lastAt = at;
   }
@@ -59,17 +59,17 @@ export class FileLedger {
    * Records files that a shell command visibly writes, moves or removes. `cwd` is the folder of the shell
    * before the command. Returns its folder after the command.
    */
-  shellCommand(at: number, command: string, cwd: string | undefined, isTold = false): string | undefined {
+  shellCommand(at: number, command: string, cwd: string | undefined, isCovered = false): string | undefined {
     const run = readShellFiles(command, cwd);
-    for (const use of run.uses) this.#shellUse(at, use, isTold);
+    for (const use of run.uses) this.#shellUse(at, use, isCovered);
     return run.cwd;
   }
 
-  #shellUse(at: number, use: ShellFileUse, isTold: boolean): void {
+  #shellUse(at: number, use: ShellFileUse, isCovered: boolean): void {
     const known = this.#named(use.kind === "move" ? use.from : use.path);
     if (use.kind === "remove") this.#removed(at, use.path, known);
     else if (use.kind === "move") this.#moved(at, use.from, use.path);
-    else if (!isScratch(use.path)) this.change(at, known?.path ?? use.path, { ...UNKNOWN_CHANGE, isTold });
+    else if (!isScratch(use.path)) this.change(at, known?.path ?? use.path, { ...UNKNOWN_CHANGE, isCovered });
   }
 
   /** Marks the file as removed, or all known files in the removed folder. */

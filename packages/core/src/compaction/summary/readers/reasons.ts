@@ -11,7 +11,7 @@ const MIN_SUBJECT_WORDS = 2;
 /** Words before the subject of an announcement, as in "Now let me also fix the parser". */
 const OPENING =
   /^(?:(?:step|phase|task|part|issue|fix|problem)s? ?#?\d{1,3}[.:)] *|(?:ok(?:ay)?|great|perfect|good|right|yes|now|next|then|first|also|finally|so|and)[,!.:]? +|(?:let me|let'?s|let us|i(?:['’]ll| will| need to| should| want to| can|['’]m going to)|we (?:need to|can|should)|time to|going to)(?: now| also| just| first| then| quickly| go ahead and)* +)+/i;
-/** An announcement to look, to test or to go on. It explains no change. */
+/** An announcement to look, to test or to continue. It explains no change. */
 const LOOKS =
   /^(?:(?:continu|proceed|mov|start|begin|look|check|read|see|find|search|explor|examin|inspect|investigat|verif|confirm|wait|try|get|gather|understand|review|dig|trac|list|open|view|think|test|run|re-?run)(?:e|es|s|ing|ning|y|ies|ying|t|ting)?|take a (?:closer )?look|have a look|go (?:ahead|on)|do (?:it|this|that|so)|double-check)\b/i;
 /** Words that do not say what a change is for. */

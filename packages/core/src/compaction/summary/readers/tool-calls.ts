@@ -57,7 +57,7 @@ interface CallSetting {
   /** Folder of the shell, if the entry has it. */
   readonly cwd: string | undefined;
   /** True if an earlier summary already counts the call. */
-  readonly isTold: boolean;
+  readonly isCovered: boolean;
 }
 
 /** Reads tool calls with their results into ledgers of files, errors, to-dos, answers and findings. */
@@ -129,7 +129,7 @@ export class ToolReader {
     if (use === undefined || path === undefined) return false;
     const { at, setting } = call;
     if (use === "read") {
-      this.#files.read(at, path, setting.isTold);
+      this.#files.read(at, path, setting.isCovered);
       if (!setting.aside) exchange.actions.push({ kind: "read", at, path });
       return true;
     }
@@ -141,7 +141,7 @@ export class ToolReader {
     // In prose, words such as "class outright" look like definitions.
     const defines = languageOf(path) === undefined ? [] : [...definedNames(code)];
     const reason = setting.aside ? undefined : reasonFrom(setting.said);
-    this.#files.change(at, path, { kind: use, edits, defines, reason, isTold: setting.isTold });
+    this.#files.change(at, path, { kind: use, edits, defines, reason, isCovered: setting.isCovered });
     this.#errors.fileEdited(path);
     this.#tallies.packages.add(importedPackages(code), at);
     this.#tallies.names.add(defines, setting.round);
@@ -158,7 +158,7 @@ export class ToolReader {
     this.#errors.command(run, output);
     const folder = setting.cwd ?? this.#shellFolder;
     // A failed command may have changed nothing. A new folder shows in the next entry.
-    if (!run.failed) this.#shellFolder = this.#files.shellCommand(at, command, folder, setting.isTold);
+    if (!run.failed) this.#shellFolder = this.#files.shellCommand(at, command, folder, setting.isCovered);
     if (!run.failed && run.commit) exchange.commits.push({ at, ...run.commit });
   }
 
