@@ -12,6 +12,7 @@ import {
   languageOf,
   namesFile,
   onlyReadItem,
+  type ReadFiles,
   readEarlierFile,
   readEarlierFiles,
   readOnlyRead,
@@ -95,15 +96,23 @@ export function renderFiles(digest: SessionDigest): Piece[] {
   const readOnly = files
     .filter((file) => !changed.includes(file) && file.reads > 0)
     .sort((a, b) => b.reads - a.reads || b.lastAt - a.lastAt);
+  const before = readOnlyRead(all);
   const shownElsewhere = new Set(currentEdits(digest).map(({ edit }) => edit));
   const shown = new Set(changed.flatMap(earlierOf));
   const carried = earlier.filter((item) => !shown.has(item));
   return [
     ...changed.slice(0, MAX_CHANGED).map((file, rank) => {
-      const forms = fileForms(file, earlierOf(file), root, shownElsewhere);
+      const wasRead = [...before.reads.keys()].some((name) => namesFile(inlineCode(name), file.path, root));
+      const forms = fileForms(
+        file,
+        earlierOf(file),
+        root,
+        shownElsewhere,
+        wasRead || earlierOf(file).length > 0,
+      );
       return piece(forms, 270 - (150 * rank) / changed.length, LABELS.changedFiles);
     }),
-    ...readPieces(readOnly, changed, all, root),
+    ...readPieces(readOnly, changed, before, root),
     ...carried.map((item, index) => {
       const bullet = bulleted(item);
       const firstLine = bullet.split("\n")[0] ?? bullet;
@@ -136,22 +145,24 @@ function weightOf(file: FileRecord): number {
 
 /**
  * Renders a file. `before`: its items in an earlier summary. The counts include these items, so that the
- * counts cover the whole session.
+ * counts cover the whole session. `isKnown`: the file existed at the earlier summary, so that writing it does
+ * not count as creating it.
  */
 function fileForms(
   file: FileRecord,
   before: readonly string[],
   cwd: string | undefined,
   shownElsewhere: ReadonlySet<Edit>,
+  isKnown: boolean,
 ): string[] {
   const earlier = readEarlierFiles(before, file.reasons);
   const movedFrom = file.movedFrom === undefined ? earlier.movedFrom : shortPath(file.movedFrom, cwd);
   const done = doneTo({
     ...file,
     ...(movedFrom === undefined ? {} : { movedFrom }),
-    edits: file.edits + earlier.edits,
+    edits: file.edits + earlier.edits + (file.created && isKnown ? 1 : 0),
     reads: file.reads + earlier.reads,
-    created: file.created || earlier.created,
+    created: earlier.created || (file.created && !isKnown),
   });
   const header = `- \`${shortPath(file.path, cwd)}\` — ${done}`;
   const why = file.reasons.length > 0 ? [`  Why: ${file.reasons.join(" · ")}`] : [];
@@ -179,10 +190,9 @@ function fileForms(
 function readPieces(
   files: readonly FileRecord[],
   changed: readonly FileRecord[],
-  earlier: readonly string[],
+  before: ReadFiles,
   root: string | undefined,
 ): Piece[] {
-  const before = readOnlyRead(earlier);
   const reads = new Map(files.map(({ path, reads: count }) => [shortPath(path, root), count]));
   for (const [name, count] of before.reads) {
     const isNamed = (file: FileRecord): boolean => namesFile(inlineCode(name), file.path, root);

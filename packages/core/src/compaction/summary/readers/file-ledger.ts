@@ -41,7 +41,7 @@ export class FileLedger {
       file.defines = [...new Set([...defines, ...known])].slice(0, MAX_NAMES);
     if (reason !== undefined && !file.reasons.includes(reason))
       file.reasons = [...file.reasons, reason].slice(-KEPT_REASONS);
-    if (kind === "write" && isNew) Object.assign(file, { created: true, edits: 0 });
+    if (kind === "write" && isNew && !isCovered) Object.assign(file, { created: true, edits: 0 });
   }
 
   read(at: number, path: string, isCovered = false): void {

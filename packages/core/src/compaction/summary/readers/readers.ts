@@ -55,6 +55,7 @@ export {
   namesFile,
   onlyReadItem,
   parseMessageItem,
+  type ReadFiles,
   readDone,
   readEarlierFile,
   readEarlierFiles,

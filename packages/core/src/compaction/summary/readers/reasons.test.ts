@@ -11,6 +11,7 @@ describe("reasons for a change", () => {
     "Amending.",
     "Continuing with phase 2 now.",
     "Perfect!",
+    "My plan:\n1. Draw the header\n2. Translate the labels",
     "🎉",
   ])("are no announcements of the next step: %s", (text) => expect(reasonBefore(text)).toBeUndefined());
 

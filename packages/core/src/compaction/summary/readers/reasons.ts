@@ -8,6 +8,7 @@ const SENTENCES_BEFORE = 3;
 /** Minimum number of words that name a subject. "Let me fix this" has none. */
 const MIN_SUBJECT_WORDS = 2;
 
+const LIST_ITEM = /^\s*(?:[-*+•]|\d{1,3}[.)])\s/;
 /** Words before the subject of an announcement, as in "Now let me also fix the parser". */
 const OPENING =
   /^(?:(?:step|phase|task|part|issue|fix|problem)s? ?#?\d{1,3}[.:)] *|(?:ok(?:ay)?|great|perfect|good|right|yes|now|next|then|first|also|finally|so|and)[,!.:]? +|(?:let me|let'?s|let us|i(?:['’]ll| will| need to| should| want to| can|['’]m going to)|we (?:need to|can|should)|time to|going to)(?: now| also| just| first| then| quickly| go ahead and)* +)+/i;
@@ -26,7 +27,9 @@ const VAGUE: ReadonlySet<string> = new Set(
  * call. The last sentence counts most.
  */
 export function reasonBefore(text: string): string | undefined {
-  const sentences = lastSentences(text, SENTENCES_BEFORE).map(withoutBold).reverse();
+  // An item of a list belongs to the whole list, and not to the next call.
+  const prose = text.split("\n").filter((line) => !LIST_ITEM.test(line));
+  const sentences = lastSentences(prose.join("\n"), SENTENCES_BEFORE).map(withoutBold).reverse();
   return sentences.find((sentence) => isWorthNoting(sentence) && statesPurpose(sentence));
 }
 

@@ -16,6 +16,7 @@ describe("files in shell commands", () => {
     ["cd \"my folder\" && rm 'a b.ts'", "/p", ["remove /p/my folder/a b.ts"]],
     ["(cd sub && rm a.ts); rm b.ts", "/p", ["remove /p/sub/a.ts", "remove /p/b.ts"]],
     ["cd web && sed -i 's/a b/c/' static/x.md", "D:\\shop", ["edit D:/shop/web/static/x.md"]],
+    ["cd /d/shop/web && rm a.ts", "D:\\shop", ["remove D:/shop/web/a.ts"]],
     ["cat notes | tee out.md", "/p", ["write /p/out.md"]],
   ])("resolves paths against the folder of the shell: %s", (command, cwd, uses) => {
     expect(usesOf(command, cwd)).toEqual(uses);

@@ -63,9 +63,15 @@ const slashed = (path: string): string => path.replace(/\\/g, "/");
 
 const isAbsolute = (path: string): boolean => /^(?:\/|[A-Za-z]:\/)/.test(path);
 
+/** Returns `D:/x` for the path `/d/x` of a Unix shell on Windows. */
+const withDrive = (path: string, folder: string | undefined): string =>
+  folder !== undefined && /^[A-Za-z]:/.test(folder) && /^\/[A-Za-z]\//.test(path)
+    ? `${path.charAt(1).toUpperCase()}:${path.slice(2)}`
+    : path;
+
 /** Resolves a path against a folder, without the parts "." and "..". */
 function resolved(path: string, folder: string | undefined): string {
-  const plain = slashed(path);
+  const plain = withDrive(slashed(path), folder);
   if (isAbsolute(plain)) return normalized(plain);
   return normalized(folder === undefined || folder === "" ? plain : `${folder}/${plain}`);
 }

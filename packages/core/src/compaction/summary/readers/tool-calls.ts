@@ -141,7 +141,8 @@ export class ToolReader {
     // In prose, words such as "class outright" look like definitions.
     const defines = languageOf(path) === undefined ? [] : [...definedNames(code)];
     const reason = setting.aside ? undefined : reasonFrom(setting.said);
-    this.#files.change(at, path, { kind: use, edits, defines, reason, isCovered: setting.isCovered });
+    const kind = use === "write" && existedBefore(call) ? "edit" : use;
+    this.#files.change(at, path, { kind, edits, defines, reason, isCovered: setting.isCovered });
     this.#errors.fileEdited(path);
     this.#tallies.packages.add(importedPackages(code), at);
     this.#tallies.names.add(defines, setting.round);
@@ -217,6 +218,16 @@ function callOf(at: number, { name, use, results: [result] }: ToolPair, setting:
     },
   };
 }
+
+/** Characters of the result of a write that say whether the file existed. */
+const WRITE_RESULT_CHARS = 300;
+
+/** Returns true if the result of a write says that it replaced a file. */
+const existedBefore = ({ toolUseResult, output }: Call): boolean =>
+  stringField(toolUseResult, "type") === "update" ||
+  /\b(?:has been updated|overw(?:rote|ritten)|updated successfully)\b/i.test(
+    headOf(output, WRITE_RESULT_CHARS),
+  );
 
 const MAX_REASON_CHARS = 160;
 const MAX_LABEL_CHARS = 110;
