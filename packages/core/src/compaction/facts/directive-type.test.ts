@@ -73,6 +73,7 @@ describe("types of directives", () => {
   it.each([
     "The easiest way, theoretically, would be to always use the color of the parent.",
     "That tests it too and we can just keep them",
+    "Move the tests and keep them",
   ])("reads no rule in an idea that is not decided, or that names no subject: %s", (text) => {
     const { type, rules } = readDirective(`Build the menu. ${text}`);
     expect({ type, rules }).toEqual({ type: "request", rules: [] });

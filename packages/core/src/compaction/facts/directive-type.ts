@@ -4,7 +4,6 @@ import {
   agrees,
   approves,
   asksForWork,
-  contentWords,
   isContinuation,
   isPoliteRequest,
   isQuestion,
@@ -65,8 +64,11 @@ const isStatement = (text: string, sentences: readonly string[]): boolean =>
   sentences.every((sentence) => onlyTells(sentence) && readCancellation(sentence) === undefined) &&
   !(agrees(text) || approves(text) || isContinuation(text));
 
-/** Returns true for a rule that a reader understands without its request. "Keep them" names no subject. */
-const isStandalone = (rule: string): boolean => rule.length <= RULE_CHARS && contentWords(rule).size > 0;
+/** A clause such as "keep them", which names no subject. */
+const NAMES_NOTHING = /^(?:keep|prefer|use|ensure) (?:it|them|this|that|these|those)\W*$/i;
+
+/** Returns true for a rule that a reader understands without its request. */
+const isStandalone = (rule: string): boolean => rule.length <= RULE_CHARS && !NAMES_NOTHING.test(rule);
 
 /** Returns true for a question that asks for words and not for work. */
 const asksOnly = (sentence: string): boolean => isQuestion(sentence) && !isPoliteRequest(sentence);

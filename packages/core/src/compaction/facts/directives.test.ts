@@ -217,6 +217,15 @@ describe("statements", () => {
     ]);
   });
 
+  it("about the user stay active, also when the agent answers with a change", () => {
+    const session = new ConversationBuilder();
+    session.user("my account name is orange-7");
+    session.tool("t1", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }, "ok");
+    session.assistant("The account name is in the settings now.");
+    session.user("Write the changelog");
+    expect(statuses(session).map(([, status]) => status)).toEqual(["active", "active"]);
+  });
+
   it("count as requests when the agent answers with a change", () => {
     const session = new ConversationBuilder();
     session.user("The logo sits on the left side of the header");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ConversationBuilder } from "../../../../../../test/support/builders.ts";
+import { ConversationBuilder, toolResult, toolUse } from "../../../../../../test/support/builders.ts";
 import { continuationMessage, SECTION_NAMES, splitSections } from "../summary-message.ts";
 import { SUMMARY_BUDGET_TOKENS } from "./budget.ts";
 import { summarize } from "./summarize.ts";
@@ -285,13 +285,17 @@ describe("summaries after kept messages", () => {
   };
 
   /** Summarizes a session twice. The first summary covers the messages that are kept after it. */
-  const twice = (build: (session: ConversationBuilder) => void): string => {
+  const twice = (
+    build: (session: ConversationBuilder) => void,
+    keptToo: (session: ConversationBuilder) => void = () => undefined,
+  ): string => {
     const first = new ConversationBuilder("a");
     first.user("Add a menu to the page, please, with three entries");
     first.tool("r0", "Read", { file_path: "/project/page.ts" }, "1\tcode");
     first.assistant("Shall I start?");
     const from = first.entries.length;
     kept(first);
+    keptToo(first);
     const tail = first.entries.slice(from);
     const { text } = summarize(first.entries, { countTokens });
     const second = new ConversationBuilder("b");
@@ -326,6 +330,29 @@ describe("summaries after kept messages", () => {
     expect(files).toMatch(/- Only read: .*`b\.ts`/);
     expect(files).not.toMatch(/- Only read: .*`a\.ts`/);
     expect(files).toMatch(/`a\.ts` — edited 1×, read 2×/);
+  });
+
+  it("list an error once, with its newer state", () => {
+    const text = twice((session) => session.assistant("It works."));
+    expect(text).not.toContain("total is undefined");
+    const failing = (session: ConversationBuilder): void => {
+      session.assistant([toolUse("t1", "Bash", { command: "npm test" })]);
+      session.user([toolResult("t1", "Exit code 1\nTypeError: total is undefined", true)]);
+    };
+    const later = twice((session) => {
+      session.tool("t2", "Bash", { command: "npm test" }, "Tests  9 passed (9)");
+    }, failing);
+    expect(sectionOf(later, "Errors and Fixes").split("total is undefined")).toHaveLength(2);
+  });
+
+  it("say of a file that existed before that it was edited, also when it was written in full", () => {
+    const text = twice((session) => {
+      for (const name of ["page", "new"])
+        session.tool(name, "Write", { file_path: `/project/${name}.ts`, content: "x" }, "ok");
+    });
+    const files = sectionOf(text, "Files and Code Sections");
+    expect(files).toMatch(/`page\.ts` — edited 1×/);
+    expect(files).toMatch(/`new\.ts` — created/);
   });
 
   it("give a past request the outcome that came after the earlier summary, and no announcement", () => {

@@ -251,9 +251,29 @@ describe("token budget of a summary", () => {
     const session = new ConversationBuilder();
     session.user("Fix the page");
     const edit = { file_path: "/project/web/page.ts", old_string: "a", new_string: "b" };
-    session.tool("e", "Edit", edit, "ok", { cwd: "/project/web" });
+    session.tool("e", "Edit", edit, "ok");
+    session.assistant("The page is fixed.", { cwd: "/project/web" });
     const text = summaryOf(session.entries);
     expect(sectionOf(text, "Files and Code Sections")).toContain("`web/page.ts` — edited 1×");
+    expect(sectionOf(text, "Primary Request and Intent")).toContain("Paths are relative to `/project`.");
+  });
+
+  it("calls a file that a write replaced edited, and finds no names in prose", () => {
+    const session = new ConversationBuilder();
+    session.user("Write the guide again");
+    const write = { file_path: "/project/guide.md", content: "Drop the class outright." };
+    session.tool("w", "Write", write, "The file /project/guide.md has been updated.");
+    const files = sectionOf(summaryOf(session.entries), "Files and Code Sections");
+    expect(files).toContain("`guide.md` — edited 1×");
+    expect(files).not.toContain("outright");
+  });
+
+  it("lists no question for a yes or a no as a correction", () => {
+    const session = workSession();
+    session.user("was the comment saying that we don't show the retries?");
+    expect(sectionOf(summaryOf(session.entries), "Errors and Fixes")).not.toContain("the comment saying");
+    session.user("No, don't show the retries");
+    expect(sectionOf(summaryOf(session.entries), "Errors and Fixes")).toContain("No, don't show the retries");
   });
 
   it("says in the open items that the conversation stopped in the middle of the latest request", () => {

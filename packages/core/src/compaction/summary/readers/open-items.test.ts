@@ -167,6 +167,9 @@ describe("lists that are no remaining work", () => {
 
   it.each([
     "**✅ Step-by-step resolution:**\n1. Found the loop\n2. Fixed the loop\n3. Pushed the fix",
+    "Steps:\n1. Found the loop\n2. Fixed the loop",
+    "I had a look at the steps:\n1. The loop\n2. The timer",
+    "I set `remaining` as follows:\n- the header is blue",
     "The problem was that I changed the plan-view to a table, but:\n1. The client expects a list\n2. The route returned a table",
     "Each color is `mix(parent, <next color>)`. Confirmed properties:\n- The chain never breaks\n- Overrides restart it",
     "I'll group the comments by severity:\n1. The cart can be empty\n2. The total is read twice",
