@@ -26,7 +26,7 @@ describe("FileLedger", () => {
     const ledger = new FileLedger();
     ledger.change(1, "/p/src/a.ts", { ...change, kind: "edit" });
     ledger.shellCommand(2, "cat > notes/plan.md <<'EOF'\nx\nEOF", undefined);
-    ledger.shellCommand(3, "rm src/a.ts && echo hi > /tmp/x.txt; ls > /dev/null");
+    ledger.shellCommand(3, "rm src/a.ts && echo hi > /tmp/x.txt; ls > /dev/null", undefined);
     expect(ledger.records().map(({ path, removed }) => [path, removed])).toEqual([
       ["/p/src/a.ts", true],
       ["notes/plan.md", false],

@@ -82,17 +82,8 @@ export const isOnlyCheer = (text: string): boolean => {
 };
 
 /**
- * Returns the first meaningful sentence. An answer starts with its result, after phrases such as "Perfect!".
- */
-export function leadSentence(text: string): string | undefined {
-  const sentences = proseSentences(headOf(text, LEAD_FROM_CHARS));
-  const telling = sentences.find(isWorthNoting) ?? sentences[0];
-  return telling === undefined ? undefined : withoutBold(telling);
-}
-
-/**
- * Returns the first meaningful sentence that states a result. An announcement such as "Let me run the tests"
- * is no result.
+ * Returns the first meaningful sentence that states a result. An answer starts with its result, after phrases
+ * such as "Perfect!". An announcement such as "Let me run the tests" is no result.
  */
 export function resultSentence(text: string): string | undefined {
   const sentences = proseSentences(headOf(text, LEAD_FROM_CHARS)).map(withoutBold);

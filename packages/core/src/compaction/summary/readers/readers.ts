@@ -70,7 +70,6 @@ export {
   isOnlyCheer,
   isWorthNoting,
   lastSentences,
-  leadSentence,
   proseSentences,
   type Remark,
   resultSentence,
