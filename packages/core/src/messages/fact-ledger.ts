@@ -60,8 +60,9 @@ export type DirectiveStatus = "active" | "done" | "answered" | "cancelled" | "su
  * - `rule`: applies until the user cancels or replaces it.
  * - `request`: asks for work that can be finished.
  * - `question`: asks for words.
+ * - `statement`: tells something and asks for nothing. It applies until the user cancels or replaces it.
  */
-export type DirectiveType = "rule" | "request" | "question";
+export type DirectiveType = "rule" | "request" | "question" | "statement";
 
 /** Number of compactions without a mention after which an open item expires. */
 const EXPIRES_AFTER = 2;
@@ -272,7 +273,7 @@ function optionalText<K extends string>(name: K, value: unknown): { readonly [ke
 
 const FATES: readonly Fate[] = ["summary", "kept", "quoted", "restored", "recoverable", "gone"];
 const STATUSES: readonly DirectiveStatus[] = ["active", "done", "answered", "cancelled", "superseded"];
-const TYPES: readonly DirectiveType[] = ["rule", "request", "question"];
+const TYPES: readonly DirectiveType[] = ["rule", "request", "question", "statement"];
 
 const choiceField = <T extends string>(known: readonly T[], value: unknown, name: string): T | undefined =>
   known.find((one) => one === field(value, name));

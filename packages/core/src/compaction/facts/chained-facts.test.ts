@@ -192,6 +192,17 @@ describe("facts of earlier compactions", () => {
     expect(texts(other, "file")).toEqual([`changed ${path}`]);
   });
 
+  it("records a moved file under its new path, and never as created", () => {
+    const chain = new Chain(HOSTILE);
+    const edit = { file_path: "/project/src/a.ts", old_string: "a", new_string: "b" };
+    chain.compact((session) => session.tool("t1", "Edit", edit, "ok"));
+    chain.compact((session) => {
+      session.tool("t2", "Bash", { command: "cd src && git mv a.ts b.ts" }, "");
+      session.tool("t3", "Write", { file_path: "/project/src/b.ts", content: "x" }, "ok");
+    });
+    expect(texts(chain, "file")).toEqual(["moved /project/src/b.ts"]);
+  });
+
   it("keeps the to-do list over compactions whose messages do not mention it", () => {
     const chain = new Chain(HOSTILE);
     chain.compact((session) => {

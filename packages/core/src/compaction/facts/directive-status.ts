@@ -9,7 +9,9 @@ import {
   type Exchange,
   endsWithQuestion,
   type HumanMessage,
+  informs,
   isAnswer,
+  isCommandLine,
   isContinuation,
   isNegative,
   isOnlyForNow,
@@ -26,14 +28,14 @@ import {
 } from "../summary/readers/readers.ts";
 import { readDirective } from "./directive-type.ts";
 
-/** Tracks the status of the user's rules, requests and questions over the messages of a session. */
+/** Tracks the status of the user's rules, requests, questions and statements over the messages of a session. */
 
 /** Message of the user as a directive, or a rule inside such a message. */
 export interface TrackedDirective {
   readonly text: string;
   /** Part of the message that shows its subject. */
   readonly about: string;
-  readonly type: DirectiveType;
+  type: DirectiveType;
   /** Rules inside a request. They stay active when the request is done. */
   readonly rules: readonly TrackedDirective[];
   status: DirectiveStatus;
@@ -81,6 +83,9 @@ export const trackDirective = (
   };
 };
 
+/** True for a directive that no work can finish. It stays active until the user cancels or replaces it. */
+const isStanding = ({ type }: TrackedDirective): boolean => type === "rule" || type === "statement";
+
 const ruleInside = (text: string): TrackedDirective => ({
   text,
   about: text,
@@ -94,12 +99,12 @@ const ruleInside = (text: string): TrackedDirective => ({
 /**
  * Tracks the status of directives. Messages form threads. A thread is a request with its corrections, answers
  * and reminders. The newest thread is active. When the user moves on without complaint, the requests of an
- * older thread are done and its questions answered, unless the agent said that it did not finish. Rules stay
- * active until the user cancels or replaces them. The agent's words never change a rule.
+ * older thread are done and its questions answered, unless the agent said that it did not finish. Rules and
+ * statements stay active until the user cancels or replaces them. The agent's words never change them.
  */
 export class Statuses {
   #thread: TrackedDirective[];
-  readonly #rules: TrackedDirective[];
+  #rules: TrackedDirective[];
   /** Requests that the user left before they were seen to be done. */
   readonly #leftOpen: TrackedDirective[];
   /**
@@ -119,12 +124,17 @@ export class Statuses {
    */
   readonly #words = new Map<TrackedDirective, ReadonlySet<string>>();
 
-  /** `active`: earlier active directives, oldest first. `hasAsked`: the agent waits for an answer. */
-  constructor(active: readonly TrackedDirective[], hasAsked: boolean) {
+  /** Newest message, whose work follows. */
+  #newest: TrackedDirective | undefined;
+
+  /** `known`: earlier directives, oldest first. `hasAsked`: the agent waits for an answer. */
+  constructor(known: readonly TrackedDirective[], hasAsked: boolean) {
+    const active = known.filter(({ status }) => status === "active");
+    this.#newest = known.at(-1);
     this.#hasAsked = hasAsked;
-    this.#thread = active.filter(({ type, isLeftOpen }) => type !== "rule" && !isLeftOpen);
+    this.#thread = active.filter((said) => !isStanding(said) && !said.isLeftOpen);
     this.#leftOpen = active.filter(({ isLeftOpen }) => isLeftOpen);
-    this.#rules = active.flatMap((said) => (said.type === "rule" ? [said] : said.rules));
+    this.#rules = active.flatMap((said) => (isStanding(said) ? [said] : said.rules));
   }
 
   /** Reads the message of an exchange. Returns undefined if the exchange has no message. */
@@ -132,8 +142,20 @@ export class Statuses {
     const { message } = exchange;
     const said = message && this.#readMessage(message, isRequest(exchange));
     if (message === undefined || isRequest(exchange) || exchange.texts.length > 0) this.#noteEnding(exchange);
+    if (said !== undefined) this.#newest = said;
+    this.#readWork(exchange);
     this.#readLeftOpen(exchange);
     return said;
+  }
+
+  /** A statement that the agent answers with changes asked for them. "The logo is blurred" is an example. */
+  #readWork({ actions, commits }: Exchange): void {
+    const said = this.#newest;
+    if (said?.type !== "statement" || said.status !== "active" || informs(said.text)) return;
+    if (commits.length === 0 && !actions.some(({ kind }) => kind === "edit")) return;
+    said.type = "request";
+    this.#rules = this.#rules.filter((rule) => rule !== said);
+    if (!this.#thread.includes(said)) this.#thread.push(said);
   }
 
   #readMessage(message: HumanMessage, asks: boolean): TrackedDirective {
@@ -144,16 +166,18 @@ export class Statuses {
     const calledOff = sentences.map((sentence, nth) =>
       this.#readCancellation(sentence, sentences.length > 1, nth < OPENING || nth === sentences.length - 1),
     );
+    if (this.#hasReplied() && !message.afterInterruption && !isComplaint(message)) this.#answerQuestions();
     const isAboutOther = calledOff.some((target) => target !== undefined && !this.#thread.includes(target));
     if (!this.#belongsToThread(message, isAboutOther)) this.#endThread(approves(message.text));
     this.#thread.push(said);
-    this.#rules.push(...(said.type === "rule" ? [said] : said.rules));
+    this.#rules.push(...(isStanding(said) ? [said] : said.rules));
     return said;
   }
 
   /** `isAboutOther`: the message cancels something older and does not complain about the latest work. */
   #belongsToThread(message: HumanMessage, isAboutOther: boolean): boolean {
     if (!this.#hasEnded || message.afterInterruption || message.kind === "remark") return true;
+    if (isCommandLine(message.text)) return true;
     if (isContinuation(message.text) || (isComplaint(message) && !isAboutOther)) return true;
     // A message such as "Yes, do it" adds nothing new.
     if (agrees(message.text) && contentWords(headOf(message.text, SCANNED_CHARS)).size === 0) return true;
@@ -163,7 +187,7 @@ export class Statuses {
   #endThread(isApproved: boolean): void {
     const isFinished = isApproved || !this.#isUnfinished();
     for (const said of this.#thread) {
-      if (said.status !== "active" || said.type === "rule") continue;
+      if (said.status !== "active" || isStanding(said)) continue;
       if (said.type === "question") said.status = "answered";
       else if (isFinished) said.status = "done";
       else {
@@ -181,7 +205,22 @@ export class Statuses {
   #isUnfinished(): boolean {
     if (this.#lastText === "") return false;
     if (lastSentences(this.#lastText, CLOSING_SENTENCES).some(saysUnfinished)) return true;
-    return this.#hasAsked && !this.#hasWorked && this.#lastText.length < REPORT_CHARS;
+    return !this.#hasWorked && this.#onlyAsksBack();
+  }
+
+  #onlyAsksBack(): boolean {
+    return this.#hasAsked && this.#lastText.length < REPORT_CHARS;
+  }
+
+  /** Returns true if the agent ended its turn with a text that can answer a question. */
+  #hasReplied(): boolean {
+    return this.#hasEnded && this.#lastText !== "" && !this.#onlyAsksBack();
+  }
+
+  #answerQuestions(): void {
+    for (const said of this.#thread) {
+      if (said.status === "active" && said.type === "question") said.status = "answered";
+    }
   }
 
   /** Closes requests that were left open if the agent reports later that they are done. */
@@ -209,7 +248,7 @@ export class Statuses {
     const last = this.#thread.at(-1);
     // "Never mind" withdraws a rule only if the rule was the last thing that the user said.
     for (const said of this.#thread) {
-      if (said.status === "active" && (said.type !== "rule" || said === last)) said.status = status;
+      if (said.status === "active" && (!isStanding(said) || said === last)) said.status = status;
     }
     return undefined;
   }
@@ -223,7 +262,7 @@ export class Statuses {
     return this.#retract("cancelled", how === "lifted", (said) => {
       const words = this.#wordsOf(said);
       if (shareIn(named, words) < NAMED_SHARE) return false;
-      if (said.type !== "rule" || how === "lifted") return shareIn(words, named) >= ABOUT_SHARE;
+      if (!isStanding(said) || how === "lifted") return shareIn(words, named) >= ABOUT_SHARE;
       const isSamePolarity = isNegative(said.about);
       return shareIn(words, named) >= NAMED_SHARE && !isSamePolarity && !isOnlyForNow(sentence);
     });
@@ -240,7 +279,7 @@ export class Statuses {
       const words = this.#wordsOf(said);
       const isSame = shareIn(named, words) >= NAMED_SHARE && shareIn(words, spoken) >= NAMED_SHARE;
       // A ban on the replaced thing agrees with the sentence, and so does the same sentence said earlier.
-      const agreesWith = said.type === "rule" && (isNegative(said.about) || replaces(said.about, named));
+      const agreesWith = isStanding(said) && (isNegative(said.about) || replaces(said.about, named));
       return isSame && !agreesWith;
     });
   }

@@ -43,6 +43,48 @@ describe("types of directives", () => {
     expect(readDirective(text)).toEqual({ type: "request", rules: [] });
   });
 
+  it.each([
+    "my account name is orange-7",
+    "We run Node 22 on all servers.",
+    "But if the export is that fast, there's no reason to keep the queue. That can just live in the worker.",
+    "The designs are in the folder of the last release.",
+  ])("reads a text that only tells something as a statement: %s", (text) => {
+    expect(readDirective(text)).toEqual({ type: "statement", rules: [] });
+  });
+
+  it.each([
+    "The upload is broken",
+    "it doesn't look like a menu",
+    "There are 4 unresolved comments",
+    "all colors look the same now",
+    "We need a second page",
+    "The third one is better, implement it with the new colors.",
+    "In the upload handler, the listener waits too long; change the listener to a timer and do not await the cleanup.",
+    "when saving a page we might warn about drafts. can we just save them automatically instead?",
+    "That works, and we can just keep them",
+  ])("reads a text that wants a change as a request, even without an imperative at its start: %s", (text) => {
+    expect(readDirective(text).type).toBe("request");
+  });
+
+  it("reads a question without a question mark as a question", () => {
+    expect(readDirective("what is the test coverage of the parser now").type).toBe("question");
+  });
+
+  it.each([
+    "The easiest way, theoretically, would be to always use the color of the parent.",
+    "That tests it too and we can just keep them",
+    "Move the tests and keep them",
+  ])("reads no rule in an idea that is not decided, or that names no subject: %s", (text) => {
+    const { type, rules } = readDirective(`Build the menu. ${text}`);
+    expect({ type, rules }).toEqual({ type: "request", rules: [] });
+  });
+
+  it("reads a preference after an introduction as a rule", () => {
+    expect(
+      readDirective("Build the page. And for the colors, I actually prefer the first draft.").rules,
+    ).toEqual(["And for the colors, I actually prefer the first draft."]);
+  });
+
   it("takes no rules from output that the user pasted", () => {
     const log = Array.from(
       { length: 60 },

@@ -1,18 +1,24 @@
 import type { DirectiveType } from "../../messages/fact-ledger.ts";
 import { headOf, tailOf } from "../../messages/text.ts";
 import {
+  agrees,
+  approves,
   asksForWork,
+  isContinuation,
   isPoliteRequest,
+  isQuestion,
+  onlyTells,
   proseSentences,
+  readCancellation,
   ruleIn,
   saysStrictRule,
 } from "../summary/readers/readers.ts";
 
-/** Tells the rules, the requests and the questions of a user apart. */
+/** Tells the rules, the requests, the questions and the statements of a user apart. */
 
 interface ReadDirective {
   readonly type: DirectiveType;
-  /** Rules inside a request, verbatim. They outlast the request. Empty for a rule and a question. */
+  /** Rules inside a request, verbatim. They outlast the request. Empty for the other types. */
   readonly rules: readonly string[];
 }
 
@@ -38,19 +44,34 @@ export function readDirective(text: string): ReadDirective {
     sentence,
     rule: isLong && !saysStrictRule(sentence) ? undefined : ruleIn(sentence),
   }));
-  const rules = found.flatMap(({ rule }) => (rule === undefined || rule.length > RULE_CHARS ? [] : [rule]));
+  const rules = found.flatMap(({ rule }) => (rule !== undefined && isStandalone(rule) ? [rule] : []));
   if (rules.length > 0) {
     const asks = found.some(({ sentence, rule }) => rule !== sentence && asksForWork(sentence));
     if (!isLong && !asks) return { type: "rule", rules: [] };
     return { type: "request", rules: [...new Set(rules)].slice(0, MAX_RULES) };
   }
-  const isQuestion = !isLong && sentences.some(asksOnly) && !sentences.some(asksForWork);
-  return { type: isQuestion ? "question" : "request", rules: [] };
+  if (isLong || sentences.some(asksForWork)) return { type: "request", rules: [] };
+  if (sentences.some(asksOnly)) return { type: "question", rules: [] };
+  return { type: isStatement(text, sentences) ? "statement" : "request", rules: [] };
 }
 
+/**
+ * Returns true if every sentence only tells something. In doubt, a text asks for work. A report of a problem
+ * and an answer ask for work too.
+ */
+const isStatement = (text: string, sentences: readonly string[]): boolean =>
+  sentences.length > 0 &&
+  sentences.every((sentence) => onlyTells(sentence) && readCancellation(sentence) === undefined) &&
+  !(agrees(text) || approves(text) || isContinuation(text));
+
+/** A clause such as "keep them", which names no subject. */
+const NAMES_NOTHING = /^(?:keep|prefer|use|ensure) (?:it|them|this|that|these|those)\W*$/i;
+
+/** Returns true for a rule that a reader understands without its request. */
+const isStandalone = (rule: string): boolean => rule.length <= RULE_CHARS && !NAMES_NOTHING.test(rule);
+
 /** Returns true for a question that asks for words and not for work. */
-const asksOnly = (sentence: string): boolean =>
-  /[?？؟][\s)"'”’*_`]*$/.test(sentence) && !isPoliteRequest(sentence);
+const asksOnly = (sentence: string): boolean => isQuestion(sentence) && !isPoliteRequest(sentence);
 
 function ownSentences(text: string, isLong: boolean): readonly string[] {
   const own = isLong

@@ -208,7 +208,65 @@ describe("words that are close to a rule", () => {
   });
 });
 
+describe("statements", () => {
+  it("stay active, because nobody can finish them", () => {
+    expect(statusesOf("my account name is orange-7", "Add a menu", "Write the changelog")).toEqual([
+      "active",
+      "done",
+      "active",
+    ]);
+  });
+
+  it("about the user stay active, also when the agent answers with a change", () => {
+    const session = new ConversationBuilder();
+    session.user("my account name is orange-7");
+    session.tool("t1", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }, "ok");
+    session.assistant("The account name is in the settings now.");
+    session.user("Write the changelog");
+    expect(statuses(session).map(([, status]) => status)).toEqual(["active", "active"]);
+  });
+
+  it("count as requests when the agent answers with a change", () => {
+    const session = new ConversationBuilder();
+    session.user("The logo sits on the left side of the header");
+    session.tool("t1", "Edit", { file_path: "/project/a.css", old_string: "a", new_string: "b" }, "ok");
+    session.assistant("The logo is in the middle now.");
+    session.user("Write the changelog");
+    expect(statuses(session).map(([, status]) => status)).toEqual(["done", "active"]);
+  });
+});
+
+describe("command lines as messages", () => {
+  it("test the work on the request before them and do not close it", () => {
+    expect(statusesOf("all menus look the same", "python show_menus.py")).toEqual(["active", "active"]);
+    expect(statusesOf("Add a menu", "go ahead with phase 1")).toEqual(["active", "active"]);
+  });
+});
+
 describe("questions", () => {
+  it("are answered when the agent has replied, even when the user goes on with the same request", () => {
+    const session = new ConversationBuilder();
+    session.user("Why is the login slow?");
+    session.assistant(
+      "It reads the profile twice. Shall I cache the profile?".padStart(700, "The login is slow. "),
+    );
+    session.user("yes");
+    expect(statuses(session).map(([, status]) => status)).toEqual(["answered", "active"]);
+  });
+
+  it("stay active when the agent only asks back", () => {
+    const session = new ConversationBuilder();
+    session.user("Why is the login slow?");
+    session.assistant("On which server?");
+    session.user("the second");
+    expect(statuses(session).map(([, status]) => status)).toEqual(["active", "active"]);
+  });
+
+  it("about words of a complaint are no complaint about the work", () => {
+    expect(statusesOf("Add a menu", "was the comment saying that we don't show the menu?")[0]).toBe("done");
+    expect(statusesOf("Add a menu", "is the menu still not working?")[0]).toBe("active");
+  });
+
   it("marks a question as answered, never as done, when the user moves on", () => {
     expect(statusesOf("Why is the login slow?", "Write the changelog")).toEqual(["answered", "active"]);
   });

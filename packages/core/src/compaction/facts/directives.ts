@@ -15,9 +15,11 @@ export function readDirectives({ digest, has, idsAt }: ReadEntries, before: read
   const known = before
     .filter(({ kind }) => kind === "directive")
     .map((fact) => ({ fact, said: knownDirective(fact) }));
-  const active = known.map(({ said }) => said).filter(({ status }) => status === "active");
   const hasAsked = before.some(({ kind }) => kind === "question");
-  const statuses = new Statuses(active, hasAsked);
+  const statuses = new Statuses(
+    known.map(({ said }) => said),
+    hasAsked,
+  );
   const said = digest.exchanges.flatMap((exchange) => {
     const directive = statuses.read(exchange);
     const at = exchange.message?.at;

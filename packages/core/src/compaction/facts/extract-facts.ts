@@ -12,6 +12,7 @@ import {
   isOpenError,
   operationIn,
   withErrorsResolved,
+  withoutMovedFiles,
   withoutRunsRepeated,
 } from "./work-facts.ts";
 
@@ -78,7 +79,7 @@ function stillValid(before: readonly Fact[], digest: SessionDigest): readonly Fa
   const kept = before.filter(
     (fact) => !isOf("directive", "todo")(fact) && !(hasSpoken && fact.kind === "question"),
   );
-  return withErrorsResolved(withoutRunsRepeated(kept, digest), digest);
+  return withErrorsResolved(withoutRunsRepeated(withoutMovedFiles(kept, digest), digest), digest);
 }
 
 /** Gives each fact an id. A fact that was already known keeps its id. */

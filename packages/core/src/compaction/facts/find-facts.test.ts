@@ -48,6 +48,39 @@ describe("findFacts", () => {
   });
 });
 
+describe("findFacts for messages of one word", () => {
+  it.each([
+    '- "yes"',
+    "- yes",
+    "2. “yes”",
+    '- (after interrupting the assistant) "yes"',
+    '- "yes" (in reply to: "Shall I go on?") → It is there.',
+    "[d1abc active request] > yes",
+    "some text\n> yes\nmore text",
+    "yes",
+  ])("finds the message as a whole message: %s", (text) =>
+    expect(isFound("directive", "yes", text)).toBe(true),
+  );
+
+  it.each([
+    "The agent said yes to the plan.",
+    "- yes, do it",
+    '- "yes, do it"',
+    "yes and no",
+    'It answers with "yes" when the port is open.',
+    "> yes or no?",
+  ])("does not find the message as a word in a text: %s", (text) => {
+    expect(isFound("directive", "yes", text)).toBe(false);
+  });
+
+  it("finds an answer of one word only beside its question, or as a whole message", () => {
+    const needles = ["Which port?", "8080"];
+    expect(isFound("decision", "", 'Which port? → "8080"', needles)).toBe(true);
+    expect(isFound("decision", "", 'Which port?\n- "8080"', needles)).toBe(true);
+    expect(isFound("decision", "", "Which port? It listens on port 8080 today.", needles)).toBe(false);
+  });
+});
+
 describe("findFacts for files that a text mentions", () => {
   const path = "/home/me/shop/src/cart/price.ts";
   it.each([

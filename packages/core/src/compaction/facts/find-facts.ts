@@ -21,7 +21,7 @@ export function findFacts(facts: readonly Fact[], texts: readonly string[]): Rea
   const found = new Set<string>();
   const searched = texts.map((text) => {
     const plain = plainText(withPathsInFull(text));
-    return { plain, paths: new TextPaths(plain) };
+    return { plain, paths: new TextPaths(plain), messages: new WholeMessages(text) };
   });
   for (const fact of facts) {
     const needles = (fact.needles ?? [fact.text]).map(plainText).filter((needle) => needle !== "");
@@ -30,14 +30,64 @@ export function findFacts(facts: readonly Fact[], texts: readonly string[]): Rea
   return found;
 }
 
+/** A message of one word is found only as a whole message, because "yes" and "go" occur in any text. */
+const isOneWord = (message: string): boolean =>
+  message.length <= LONGEST_WORD_CHARS && !message.includes(" ");
+/** A longer word is a name or a path, or a sentence without spaces. */
+const LONGEST_WORD_CHARS = 24;
+
+/** Messages in a text. The text is split once for all messages of one word. */
+class WholeMessages {
+  readonly #text: string;
+  #lines: ReadonlySet<string> | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Returns true if a line of the text is this message, with or without quotation marks. */
+  has(message: string): boolean {
+    this.#lines ??= new Set(this.#text.split(/[\n\r\u2028\u2029]/).flatMap(messagesIn));
+    return this.#lines.has(message);
+  }
+}
+
+/** List mark, label or id before a message, as in "- (after interrupting the assistant) " or "[d1 active] > ". */
+const BEFORE_MESSAGE =
+  /^\s*(?:>\s*)*(?:(?:[-*•]|\d{1,3}[.)])\s+)?(?:\([^()]{0,80}\) |\[[^\][]{0,80}\] )?(?:>\s*)*/;
+const IN_QUOTES = /^["“]([^"“”]+)["”](?=$|[\s.,;:)])/;
+/** Maximum length of a line that can be a message of one word with its marks. */
+const LINE_CHARS = 240;
+
+/** Returns the messages that a line can be: all of its words, or the quotation at its start. */
+function messagesIn(line: string): readonly string[] {
+  const start = line.slice(0, LINE_CHARS);
+  const words = plainText(start.replace(BEFORE_MESSAGE, ""));
+  const quoted = IN_QUOTES.exec(words)?.[1];
+  if (line.length > LINE_CHARS) return quoted === undefined ? [] : [quoted];
+  return [plainText(start), words, ...(quoted === undefined ? [] : [quoted])].filter(isOneWord);
+}
+
 interface SearchedText {
   readonly plain: string;
   readonly paths: TextPaths;
+  readonly messages: WholeMessages;
 }
 
-function mentions({ plain, paths }: SearchedText, kind: FactKind, needles: readonly string[]): boolean {
+function mentions(
+  { plain, paths, messages }: SearchedText,
+  kind: FactKind,
+  needles: readonly string[],
+): boolean {
   if (kind === "file") return needles.every((needle) => paths.names(needle));
-  return needles.every((needle) => holds(plain, needle, EXACT_KINDS.has(kind)));
+  const [said = ""] = needles;
+  if (kind === "directive" && needles.length === 1 && isOneWord(said)) return messages.has(said);
+  const answer = kind === "decision" && needles.length > 1 ? needles.at(-1) : undefined;
+  return needles.every((needle) =>
+    needle === answer && isOneWord(answer)
+      ? messages.has(answer) || plain.includes(`→ ${answer}`) || plain.includes(`"${answer}"`)
+      : holds(plain, needle, EXACT_KINDS.has(kind)),
+  );
 }
 
 /**

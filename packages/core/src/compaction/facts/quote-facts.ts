@@ -309,7 +309,7 @@ function endOf(text: string, maxChars: number): string {
 
 /** Earlier versions wrote no type. */
 const FIRST_LINE =
-  /^\[(\S+) (active|done|answered|cancelled|superseded)(?: (rule|request|question))?\] >(?: (.*))?$/s;
+  /^\[(\S+) (active|done|answered|cancelled|superseded)(?: (rule|request|question|statement))?\] >(?: (.*))?$/s;
 const NEXT_LINE = /^>(?: (.*))?$/s;
 
 /**

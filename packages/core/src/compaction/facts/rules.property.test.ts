@@ -54,6 +54,9 @@ const REPLIES = [
   "Shall I go on?",
 ];
 
+/** No later text finishes a statement, and it is never `done`. */
+const STATEMENT = "my account name is orange-7";
+
 interface Turn {
   readonly message: string;
   readonly reply: string;
@@ -124,12 +127,19 @@ describe("rules over many compactions", () => {
         fc.array(turn(), { minLength: 1, maxLength: 10 }),
         (rules, turns) => {
           // A "never mind" right after a rule withdraws it, so another request comes first.
-          const course = [{ message: "Add a footer.", reply: "Done.", worked: true }, ...turns];
+          const course = [
+            { message: "Add a footer.", reply: "Done.", worked: true },
+            { message: STATEMENT, reply: "Done. All tasks are complete.", worked: false },
+            ...turns,
+          ];
           const { facts, summary } = chained(rules, course, compactions);
           for (const { rule } of rules) {
             expect(facts.some(statesRule(rule)), rule).toBe(true);
             expect(summary).toContain(rule);
           }
+          const statements = facts.filter(({ text }) => text === STATEMENT);
+          expect(statements.length).toBeGreaterThan(0);
+          expect(statements.filter(({ status }) => status !== "active")).toEqual([]);
           for (const { type, status } of facts.filter(({ kind }) => kind === "directive")) {
             if (status === "done") expect(type).toBe("request");
             if (status === "answered") expect(type).toBe("question");

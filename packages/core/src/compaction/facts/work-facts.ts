@@ -125,7 +125,7 @@ function commandFact(run: CommandRun, entryIds: readonly string[]): DraftFact {
   };
 }
 
-type FileOperation = "created" | "changed" | "deleted" | "read";
+type FileOperation = "created" | "changed" | "moved" | "deleted" | "read";
 
 /** Extracts files with what the agent did to them. `carried`: facts about files from earlier compactions. */
 export function fileFacts(read: ReadEntries, carried: readonly Fact[]): readonly DraftFact[] {
@@ -138,7 +138,7 @@ export function fileFacts(read: ReadEntries, carried: readonly Fact[]): readonly
   return files.flatMap((file): readonly DraftFact[] => {
     const path = oneLine(slashed(file.path)).replace(/\/{2,}/g, "/");
     if (path === "" || ends.has(path)) return [];
-    const known = before.get(path);
+    const known = before.get(path) ?? before.get(slashed(file.movedFrom ?? ""));
     const operation =
       known === undefined ? operationOf(file) : operationSince(operationIn(known), operationOf(file));
     const entryIds = read.idsAt(file.lastAt);
@@ -151,6 +151,16 @@ export function fileFacts(read: ReadEntries, carried: readonly Fact[]): readonly
       },
     ];
   });
+}
+
+/** Returns the facts about files that were not moved since. The file has a fact under its new path. */
+export function withoutMovedFiles(carried: readonly Fact[], { files }: SessionDigest): readonly Fact[] {
+  const moved = new Set(
+    files.flatMap(({ movedFrom }) => (movedFrom === undefined ? [] : [slashed(movedFrom)])),
+  );
+  return moved.size === 0
+    ? carried
+    : carried.filter((fact) => fact.kind !== "file" || !moved.has(pathOf(fact)));
 }
 
 /**
@@ -182,6 +192,7 @@ function touchedPaths({ digest, has }: ReadEntries): ReadonlySet<string> {
 function operationOf(file: FileRecord): FileOperation {
   if (file.removed) return "deleted";
   if (file.created) return "created";
+  if (file.movedFrom !== undefined) return "moved";
   return file.edits > 0 || file.changedOutside ? "changed" : "read";
 }
 
@@ -192,7 +203,8 @@ function operationOf(file: FileRecord): FileOperation {
 function operationSince(before: string, now: FileOperation): FileOperation {
   if (now === "deleted") return now;
   if (before === "created") return before;
-  if (now === "read") return before === "changed" ? before : now;
+  if (now === "moved" || (before === "moved" && now !== "read")) return "moved";
+  if (now === "read") return before === "changed" || before === "moved" ? before : now;
   return before === "deleted" ? now : "changed";
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ConversationBuilder } from "../../../../../../test/support/builders.ts";
+import { ConversationBuilder, toolResult, toolUse } from "../../../../../../test/support/builders.ts";
 import { continuationMessage, SECTION_NAMES, splitSections } from "../summary-message.ts";
 import { SUMMARY_BUDGET_TOKENS } from "./budget.ts";
 import { summarize } from "./summarize.ts";
@@ -272,5 +272,115 @@ describe("collapsed spans in a summary", () => {
     const { text } = summarize(session.entries, { countTokens });
     expect(text).toContain("The harbour was dredged.");
     expect(text).toContain("Begin.");
+  });
+});
+
+describe("summaries after kept messages", () => {
+  const kept = (session: ConversationBuilder): void => {
+    session.user("yes");
+    session.tool("r", "Read", { file_path: "/project/a.ts" }, "1\tcode");
+    const edit = { file_path: "/project/a.ts", old_string: "a", new_string: "b" };
+    session.tool("e", "Edit", edit, "ok");
+    session.assistant("Let me look at the tests first.");
+  };
+
+  /** Summarizes a session twice. The first summary covers the messages that are kept after it. */
+  const twice = (
+    build: (session: ConversationBuilder) => void,
+    keptToo: (session: ConversationBuilder) => void = () => undefined,
+  ): string => {
+    const first = new ConversationBuilder("a");
+    first.user("Add a menu to the page, please, with three entries");
+    first.tool("r0", "Read", { file_path: "/project/page.ts" }, "1\tcode");
+    first.assistant("Shall I start?");
+    const from = first.entries.length;
+    kept(first);
+    keptToo(first);
+    const tail = first.entries.slice(from);
+    const { text } = summarize(first.entries, { countTokens });
+    const second = new ConversationBuilder("b");
+    second.boundary({
+      longhaul: { overheadTokens: 0, tokenRatio: 1 },
+      preservedMessages: {
+        anchorUuid: "b-2",
+        uuids: tail.flatMap(({ uuid }) => uuid ?? []),
+        allUuids: [],
+      },
+    });
+    second.summary(continuationMessage({ summary: text, keptRecent: true, trigger: "auto" }));
+    for (const entry of tail) second.push(entry);
+    build(second);
+    return summarize(second.entries, { countTokens }).text;
+  };
+
+  it("count each read and each edit once, and list each message once", () => {
+    const text = twice((session) => session.assistant("The menu has three entries now."));
+    expect(sectionOf(text, "Files and Code Sections")).toMatch(/`a\.ts` — edited 1×, read 1×/);
+    expect(sectionOf(text, "All User Messages").split('"yes"')).toHaveLength(2);
+    expect(sectionOf(text, "Primary Request and Intent").split('"yes"')).toHaveLength(2);
+  });
+
+  it("keep the files that were only read, and say of no changed file that it was only read", () => {
+    const text = twice((session) => {
+      session.tool("r2", "Read", { file_path: "/project/a.ts" }, "1\tcode");
+      session.tool("r3", "Read", { file_path: "/project/b.ts" }, "1\tcode");
+    });
+    const files = sectionOf(text, "Files and Code Sections");
+    expect(files).toMatch(/- Only read: .*`page\.ts`/);
+    expect(files).toMatch(/- Only read: .*`b\.ts`/);
+    expect(files).not.toMatch(/- Only read: .*`a\.ts`/);
+    expect(files).toMatch(/`a\.ts` — edited 1×, read 2×/);
+  });
+
+  it("list an error once, with its newer state", () => {
+    const text = twice((session) => session.assistant("It works."));
+    expect(text).not.toContain("total is undefined");
+    const failing = (session: ConversationBuilder): void => {
+      session.assistant([toolUse("t1", "Bash", { command: "npm test" })]);
+      session.user([toolResult("t1", "Exit code 1\nTypeError: total is undefined", true)]);
+    };
+    const later = twice((session) => {
+      session.tool("t2", "Bash", { command: "npm test" }, "Tests  9 passed (9)");
+    }, failing);
+    expect(sectionOf(later, "Errors and Fixes").split("total is undefined")).toHaveLength(2);
+  });
+
+  it("say of a file that existed before that it was edited, also when it was written in full", () => {
+    const text = twice((session) => {
+      for (const name of ["page", "new"])
+        session.tool(name, "Write", { file_path: `/project/${name}.ts`, content: "x" }, "ok");
+    });
+    const files = sectionOf(text, "Files and Code Sections");
+    expect(files).toMatch(/`page\.ts` — edited 1×/);
+    expect(files).toMatch(/`new\.ts` — created/);
+  });
+
+  it("give a past request the outcome that came after the earlier summary, and no announcement", () => {
+    const compacted = new ConversationBuilder("c");
+    const first = new ConversationBuilder("d");
+    first.user("Add a menu to the page, please, with three entries");
+    first.tool("r", "Read", { file_path: "/project/page.ts" }, "1\tcode");
+    first.assistant("Let me look at the tests first.");
+    const { text } = summarize(first.entries, { countTokens });
+    compacted.boundary();
+    compacted.summary(continuationMessage({ summary: text, keptRecent: false, trigger: "auto" }));
+    compacted.assistant("The menu has three entries now.");
+    compacted.user("Write the changelog for the release, with all new menus");
+    const requests = sectionOf(
+      summarize(compacted.entries, { countTokens }).text,
+      "Primary Request and Intent",
+    );
+    expect(requests).toContain('with three entries" → The menu has three entries now.');
+    expect(requests).not.toContain("look at the tests");
+  });
+
+  it("name the current request of the earlier summary when the work on it goes on", () => {
+    const session = new ConversationBuilder("f");
+    session.boundary();
+    session.summary(continuationMessage({ summary: firstSummary(), keptRecent: false, trigger: "auto" }));
+    session.tool("r", "Read", { file_path: "/project/f0.ts" }, "1\tcode");
+    const { text } = summarize(session.entries, { countTokens });
+    expect(sectionOf(text, "Optional Next Step")).toContain("Add a retry to the fetcher and test it");
+    expect(sectionOf(text, "Pending Tasks")).toContain("In progress: the user's latest request");
   });
 });

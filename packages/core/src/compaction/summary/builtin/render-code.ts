@@ -1,15 +1,21 @@
-import { bulleted, clip, clipMarkdown, indented } from "../clip.ts";
+import { bulleted, clip, clipMarkdown, indented, inlineCode } from "../clip.ts";
 import {
   doneTo,
+  type EarlierFile,
   type Edit,
   earlierConcepts,
   earlierItems,
   type FileRecord,
+  isOnlyRead,
   isScratch,
   LABELS,
   languageOf,
   namesFile,
+  onlyReadItem,
+  type ReadFiles,
+  readEarlierFile,
   readEarlierFiles,
+  readOnlyRead,
   type SessionDigest,
   shortPath,
 } from "../readers/readers.ts";
@@ -77,27 +83,36 @@ const MAX_EARLIER_FILE_CHARS = 900;
  * an earlier summary.
  */
 export function renderFiles(digest: SessionDigest): Piece[] {
-  const { files, cwd } = digest;
+  const { files, root } = digest;
+  const all = earlierItems(digest.earlier, "Files and Code Sections");
+  const earlier = all.filter((item) => !isOnlyRead(item));
+  const earlierOf = (file: FileRecord): readonly string[] =>
+    earlier.filter((item) => pathsOf(file).some((path) => namesFile(item, path, root)));
   const changed = files
-    .filter((file) => file.edits > 0 || file.created || file.removed)
+    .filter((file) => isChanged(file) || (file.reads > 0 && earlierOf(file).some(saysChanged)))
     .map((file) => ({ file, weight: weightOf(file) }))
     .sort((a, b) => b.weight - a.weight)
     .map(({ file }) => file);
   const readOnly = files
     .filter((file) => !changed.includes(file) && file.reads > 0)
     .sort((a, b) => b.reads - a.reads || b.lastAt - a.lastAt);
-  const earlier = earlierItems(digest.earlier, "Files and Code Sections");
+  const before = readOnlyRead(all);
   const shownElsewhere = new Set(currentEdits(digest).map(({ edit }) => edit));
-  const carried = earlier.filter(
-    (item) => !changed.some((file) => namesFile(item, file.path, cwd)) && !item.startsWith("- Only read:"),
-  );
+  const shown = new Set(changed.flatMap(earlierOf));
+  const carried = earlier.filter((item) => !shown.has(item));
   return [
     ...changed.slice(0, MAX_CHANGED).map((file, rank) => {
-      const before = earlier.filter((item) => namesFile(item, file.path, cwd));
-      const forms = fileForms(file, before, cwd, shownElsewhere);
+      const wasRead = [...before.reads.keys()].some((name) => namesFile(inlineCode(name), file.path, root));
+      const forms = fileForms(
+        file,
+        earlierOf(file),
+        root,
+        shownElsewhere,
+        wasRead || earlierOf(file).length > 0,
+      );
       return piece(forms, 270 - (150 * rank) / changed.length, LABELS.changedFiles);
     }),
-    ...readPieces(readOnly, cwd),
+    ...readPieces(readOnly, changed, before, root),
     ...carried.map((item, index) => {
       const bullet = bulleted(item);
       const firstLine = bullet.split("\n")[0] ?? bullet;
@@ -110,6 +125,15 @@ export function renderFiles(digest: SessionDigest): Piece[] {
   ];
 }
 
+const isChanged = ({ edits, created, removed, movedFrom }: Omit<EarlierFile, "note">): boolean =>
+  edits > 0 || created || removed || movedFrom !== undefined;
+
+/** Returns true if the item says that the file was changed. A model's item does not say it in our words. */
+const saysChanged = (item: string): boolean => isChanged(readEarlierFile(item));
+
+const pathsOf = ({ path, movedFrom }: FileRecord): readonly string[] =>
+  movedFrom === undefined ? [path] : [path, movedFrom];
+
 /**
  * Returns the weight of a file. Recency counts first, but many edits outrank a single edit that is slightly
  * more recent.
@@ -121,20 +145,24 @@ function weightOf(file: FileRecord): number {
 
 /**
  * Renders a file. `before`: its items in an earlier summary. The counts include these items, so that the
- * counts cover the whole session.
+ * counts cover the whole session. `isKnown`: the file existed at the earlier summary, so that writing it does
+ * not count as creating it.
  */
 function fileForms(
   file: FileRecord,
   before: readonly string[],
   cwd: string | undefined,
   shownElsewhere: ReadonlySet<Edit>,
+  isKnown: boolean,
 ): string[] {
-  const earlier = readEarlierFiles(before);
+  const earlier = readEarlierFiles(before, file.reasons);
+  const movedFrom = file.movedFrom === undefined ? earlier.movedFrom : shortPath(file.movedFrom, cwd);
   const done = doneTo({
     ...file,
-    edits: file.edits + earlier.edits,
+    ...(movedFrom === undefined ? {} : { movedFrom }),
+    edits: file.edits + earlier.edits + (file.created && isKnown ? 1 : 0),
     reads: file.reads + earlier.reads,
-    created: file.created || earlier.created,
+    created: earlier.created || (file.created && !isKnown),
   });
   const header = `- \`${shortPath(file.path, cwd)}\` — ${done}`;
   const why = file.reasons.length > 0 ? [`  Why: ${file.reasons.join(" · ")}`] : [];
@@ -158,14 +186,21 @@ function fileForms(
   return forms.map((lines) => lines.join("\n"));
 }
 
-function readPieces(files: readonly FileRecord[], cwd: string | undefined): Piece[] {
-  if (files.length === 0) return [];
-  const names = files.map(
-    ({ path, reads }) => `\`${shortPath(path, cwd)}\`${reads > 1 ? ` (${reads}×)` : ""}`,
-  );
-  const forms = [24, 10, 4].map((length) => {
-    const more = names.length > length ? `, and ${names.length - length} more` : "";
-    return `- Only read: ${names.slice(0, length).join(", ")}${more}`;
-  });
+/** Lists files that were only read, with those of earlier summaries that nobody has changed since. */
+function readPieces(
+  files: readonly FileRecord[],
+  changed: readonly FileRecord[],
+  before: ReadFiles,
+  root: string | undefined,
+): Piece[] {
+  const reads = new Map(files.map(({ path, reads: count }) => [shortPath(path, root), count]));
+  for (const [name, count] of before.reads) {
+    const isNamed = (file: FileRecord): boolean => namesFile(inlineCode(name), file.path, root);
+    const same = files.find(isNamed);
+    const key = same === undefined ? name : shortPath(same.path, root);
+    if (!changed.some(isNamed)) reads.set(key, (reads.get(key) ?? 0) + count);
+  }
+  if (reads.size === 0 && before.more === 0) return [];
+  const forms = [24, 10, 4].map((length) => onlyReadItem({ reads, more: before.more }, length));
   return [piece(forms, 140, LABELS.readFiles)];
 }

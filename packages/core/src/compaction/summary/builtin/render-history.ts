@@ -16,14 +16,15 @@ import {
   isRequest,
   LABELS,
   lastLongerRequest,
-  leadSentence,
   messageForms,
+  messageKey,
   NEEDS_CONTEXT_CHARS,
   type Plan,
   parseMessageItem,
   type Remark,
   repliedTo,
   requestInFull,
+  resultSentence,
   SEE_CURRENT_REQUEST,
   type SessionDigest,
   saysLittle,
@@ -44,6 +45,12 @@ const MAX_EARLIER_CHARS = 700;
 /** Returns the latest message that asks for something. */
 export function currentRequest({ exchanges }: SessionDigest): HumanMessage | undefined {
   return exchanges.findLast(isRequest)?.message;
+}
+
+/** Returns the current request of the earlier summary, verbatim. */
+export function currentRequestBefore({ earlier }: SessionDigest): string | undefined {
+  const item = earlierItems(earlier, "Primary Request and Intent").find(isVerbatim);
+  return item === undefined ? undefined : verbatimText(item);
 }
 
 export function renderRequests(digest: SessionDigest, instructions: string | undefined): Piece[] {
@@ -87,12 +94,14 @@ function requestForms(exchanges: readonly Exchange[], at: number): string[] {
 function outcomeOf(exchange: Exchange): string {
   const lead = statedOutcome(exchange);
   if (lead !== undefined) return asOutcome(lead);
-  return exchange.actions.length > 0
-    ? "the assistant worked on it but wrote no closing message"
-    : "no answer before the next message";
+  return exchange.actions.length > 0 ? NO_CLOSING_MESSAGE : "no answer before the next message";
 }
 
-const asOutcome = (lead: string): string => clip(lead.replace(/[:：]$/, ""), MAX_OUTCOME_CHARS);
+const NO_CLOSING_MESSAGE = "the assistant worked on it but wrote no closing message";
+
+/** Returns the outcome without a mark such as "🎉" before it. */
+const asOutcome = (lead: string): string =>
+  clip(lead.replace(/^[^\p{L}\p{N}`"'“([]+/u, "").replace(/[:：]$/, "") || lead, MAX_OUTCOME_CHARS);
 
 /** Returns evidence that can be verified: commits, test results and changed files. */
 function proofsOf(exchange: Exchange): readonly string[] {
@@ -109,46 +118,99 @@ function proofsOf(exchange: Exchange): readonly string[] {
 
 /**
  * Renders the requests of an earlier summary. If the user has asked for nothing since, its current request is
- * still current. Otherwise that request is the last past request, and the agent's last words are its outcome.
+ * still current. Otherwise that request is the last past request.
  */
-function earlierRequests({ earlier }: SessionDigest, hasNewer: boolean): Piece[] {
+function earlierRequests(digest: SessionDigest, hasNewer: boolean): Piece[] {
+  const { earlier } = digest;
   const items = earlierItems(earlier, "Primary Request and Intent").filter((item) => !SETTING.test(item));
-  const current = items.find(isVerbatim);
-  const past = items.filter((item) => !isVerbatim(item));
+  const verbatim = items.filter(isVerbatim);
+  const [current] = verbatim;
   const isPast = hasNewer || current !== undefined;
+  const past = pastItems(items, digest);
   const pieces = past.map((item, index) => {
     const bullet = bulleted(item);
     return piece(
-      [clip(bullet, MAX_EARLIER_CHARS), clip(bullet, 300), clip(oneLine(bullet), 140)],
+      [clipMarkdown(bullet, MAX_EARLIER_CHARS), clipMarkdown(bullet, 300), clip(oneLine(bullet), 140)],
       rising(0, 4, index, past.length) + (isPast ? 200 : 600),
       isPast ? LABELS.pastRequests : LABELS.intent,
     );
   });
   if (current === undefined) return pieces;
-  const text = parseMessageItem(current.replace(/\n {2}\(in reply to: [\s\S]*$/, ""));
+  const text = verbatimText(current);
   if (!hasNewer) return [piece(messageForms(text), 1_100, LABELS.currentRequest), ...pieces];
-  const words = earlierLastWords(earlier);
-  const lead = words === undefined ? undefined : leadSentence(words);
+  const isRepeated = digest.exchanges.some(
+    ({ message }) => message !== undefined && digest.covered.has(message.at) && message.text.trim() === text,
+  );
+  if (isRepeated) return pieces;
   const asked = quoted(clip(oneLine(text), MAX_REQUEST_CHARS));
-  const line = `- ${asked} → ${lead ? asOutcome(lead) : "in progress at the last summary"}`;
-  return [...pieces, piece([line], 240, LABELS.pastRequests)];
+  return [...pieces, piece([`- ${asked} → ${earlierOutcome(digest)}`], 240, LABELS.pastRequests)];
 }
+
+/** Number of first characters that identify a request. */
+const KEY_CHARS = 60;
+
+const requestKey = (text: string): string => messageKey(text).slice(0, KEY_CHARS);
+
+/**
+ * Returns the past requests of an earlier summary. Leaves out the requests that the messages contain again,
+ * and verbatim requests that the list of messages contains.
+ */
+function pastItems(
+  items: readonly string[],
+  { earlier, exchanges, covered }: SessionDigest,
+): readonly string[] {
+  const listed = new Set(earlierMessages(earlier).map(requestKey));
+  const repeated = exchanges.flatMap(({ message }) =>
+    message !== undefined && covered.has(message.at) ? [requestKey(message.text)] : [],
+  );
+  const past: string[] = [];
+  for (const item of items.toReversed()) {
+    const key = requestKey(isVerbatim(item) ? verbatimText(item) : (quotedRequest(item) ?? ""));
+    if (isVerbatim(item) && (item === items.find(isVerbatim) || listed.has(key))) continue;
+    const at = key === "" ? -1 : repeated.lastIndexOf(key);
+    if (at !== -1) repeated.splice(at, 1);
+    else past.unshift(item);
+  }
+  return past;
+}
+
+/** Returns the request in an item with an outcome, without the mark of a cut. */
+const quotedRequest = (item: string): string | undefined =>
+  /^- "(.*?)…?"(?: \(in reply to: .*?\))? → /s.exec(item)?.[1];
+
+/**
+ * Returns the outcome of the earlier summary's current request. The first messages after the summary continue
+ * the work on it.
+ */
+function earlierOutcome({ earlier, exchanges }: SessionDigest): string {
+  const [first] = exchanges;
+  const words = earlierLastWords(earlier);
+  const continued = first?.message === undefined && first !== undefined ? statedOutcome(first) : undefined;
+  const lead = continued ?? (words === undefined ? undefined : resultSentence(words));
+  return lead === undefined ? NO_CLOSING_MESSAGE : asOutcome(lead);
+}
+
+/** Text that an earlier summary adds to a short request, on a line of its own. */
+const IN_REPLY = /\n {2}\(in reply to: [\s\S]*$/;
 
 /**
  * Returns true if the item is a verbatim request. In a built-in summary, only the current request is
  * verbatim, because an outcome follows every other request. Items that a model wrote are prose.
  */
 function isVerbatim(item: string): boolean {
-  return /^- (?:"|\(\d+ lines\)\n)/.test(item) && !item.includes(" → ");
+  return /^- (?:"|\(\d+ lines\)\n)/.test(item) && !item.replace(IN_REPLY, "").includes(" → ");
 }
+
+const verbatimText = (item: string): string => parseMessageItem(item.replace(IN_REPLY, ""));
 
 /** Matches lines of {@link settingPieces}. */
 const SETTING = /^- (?:Working directory|Instructions for this summary:|For this summary was asked:)/;
 
-function settingPieces({ cwd, branch }: SessionDigest, instructions: string | undefined): Piece[] {
+function settingPieces({ cwd, root, branch }: SessionDigest, instructions: string | undefined): Piece[] {
   const pieces: Piece[] = [];
   if (cwd !== undefined) {
-    const line = `- Working directory \`${cwd}\`${branch ? `, git branch \`${branch}\`` : ""}.`;
+    const paths = root === undefined || root === cwd ? "" : ` Paths are relative to \`${root}\`.`;
+    const line = `- Working directory \`${cwd}\`${branch ? `, git branch \`${branch}\`` : ""}.${paths}`;
     pieces.push(piece([line], 400, LABELS.setting));
   }
   if (instructions?.trim()) {
@@ -171,7 +233,7 @@ export function renderMessages(digest: SessionDigest): Piece[] {
   const stillCurrent = current === undefined ? requestInFull(digest.earlier) : undefined;
   const now = digest.exchanges.flatMap((exchange) => exchange.message ?? []);
   const messages = [
-    ...earlierMessages(digest.earlier, now).map((text) => ({
+    ...earlierMessages(digest.earlier, now, digest.covered).map((text) => ({
       text,
       prefix: "",
       isCurrent: text === stillCurrent,
@@ -206,7 +268,7 @@ export function renderErrors(digest: SessionDigest): Piece[] {
   const errors = chosen.map((error) =>
     piece(errorForms(error), errorImportance(error, digest), LABELS.failures),
   );
-  return [...earlierErrors(digest), ...errors, ...corrections(digest)];
+  return [...earlierErrors(digest, chosen), ...errors, ...corrections(digest)];
 }
 
 /** Limits the number of small command-line mistakes, which are worth a line only while they are few. */
@@ -240,9 +302,17 @@ function corrections(digest: SessionDigest): Piece[] {
   });
 }
 
-function earlierErrors({ earlier }: SessionDigest): Piece[] {
+/** Returns the key of an error's item: its command and text, without its state. */
+const errorKey = (item: string): string =>
+  oneLine(item)
+    .replace(/ → [^→]*$/, "")
+    .replace(/^(- `[^`]*`) \(\d+×\)/, "$1");
+
+/** Renders the errors of the earlier summary, except those that `newer` lists with their newer state. */
+function earlierErrors({ earlier }: SessionDigest, newer: readonly ErrorRecord[]): Piece[] {
+  const known = new Set(newer.flatMap((error) => errorForms(error).map(errorKey)));
   const items = earlierItems(earlier, "Errors and Fixes").filter(
-    (item) => !/^- (?:interrupted: )?"[\s\S]*"$/.test(item),
+    (item) => !/^- (?:interrupted: )?"[\s\S]*"$/.test(item) && !known.has(errorKey(item)),
   );
   return items.map((item, index) => {
     const bullet = bulleted(item);

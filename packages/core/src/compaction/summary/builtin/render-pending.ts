@@ -2,12 +2,14 @@ import { bulleted, clip, inlineCode, oneLine, quoted } from "../clip.ts";
 import {
   earlierItems,
   Happenings,
+  isRequest,
   LABELS,
   messageKey,
   remainingWork,
   type SessionDigest,
 } from "../readers/readers.ts";
 import { type Piece, piece, rising } from "./budget.ts";
+import { currentRequestBefore } from "./render-history.ts";
 import { isEarlierStepCurrent } from "./render-work.ts";
 
 /** Renders the section "Pending Tasks". Every item is compared with later work before it is listed. */
@@ -129,8 +131,19 @@ function waitingPieces(digest: SessionDigest): Piece[] {
       (task) => `- Background agent has not reported back: ${task.title} (id ${task.id})`,
     ),
     ...openFailures(digest),
+    ...workUnderWay(digest),
   ];
   return lines.map((line) => piece([clip(line, 400), clip(line, 140)], 430, LABELS.waiting));
+}
+
+/** Returns the current request if the conversation stops in the middle of the work on it. */
+function workUnderWay(digest: SessionDigest): string[] {
+  const { exchanges, openQuestions, lastActor } = digest;
+  if (openQuestions.length > 0 || (lastActor !== "tool" && lastActor !== "person")) return [];
+  if (!exchanges.some(isRequest) && currentRequestBefore(digest) === undefined) return [];
+  return [
+    `- ${lastActor === "tool" ? "In progress" : "Not started"}: the user's latest request (see section 1)`,
+  ];
 }
 
 /** Returns tests and builds that failed in the last exchange and are not fixed. */
@@ -179,4 +192,4 @@ function earlierTasks(digest: SessionDigest, pending: readonly EarlierTask[]): P
  * write them again.
  */
 const STALE =
-  /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Failed, no passing run|Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message[.,] |(?:Continue|Go on) with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered[,;])/;
+  /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Failed, no passing run|(?:In progress|Not started): the user's latest request|Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message[.,] |(?:Continue|Go on) with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered[,;])/;

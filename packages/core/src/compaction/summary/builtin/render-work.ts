@@ -17,6 +17,7 @@ import {
   type Exchange,
   earlierItems,
   fenceLanguage,
+  isOnlyCheer,
   isRequest,
   LABELS,
   nextMove,
@@ -25,7 +26,7 @@ import {
   shortPath,
 } from "../readers/readers.ts";
 import { ESSENTIAL, type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
-import { currentRequest } from "./render-history.ts";
+import { currentRequest, currentRequestBefore } from "./render-history.ts";
 
 /** Renders the sections "Current Work" and "Optional Next Step". */
 
@@ -44,7 +45,7 @@ export function renderCurrentWork(digest: SessionDigest): Piece[] {
   const actions = recent.flatMap((exchange) => exchange.actions);
   const texts = recent.flatMap((exchange) => exchange.texts);
   if (actions.length === 0 && texts.length === 0) return earlierWork(digest);
-  return [...stepPieces(actions, texts, digest.cwd), ...editPieces(digest), ...wordPieces(texts)];
+  return [...stepPieces(actions, texts, digest.root), ...editPieces(digest), ...wordPieces(texts)];
 }
 
 /**
@@ -69,7 +70,7 @@ function stepPieces(
   cwd: string | undefined,
 ): Piece[] {
   const taken = mergedSteps(actions, cwd);
-  const spoken = texts.slice(0, -1);
+  const spoken = texts.slice(0, -1).filter(({ text }) => !isOnlyCheer(text));
   const steps = [...taken, ...spokenSteps(spoken.slice(-MAX_STEPS))].sort((a, b) => a.at - b.at);
   const shown = steps.slice(-MAX_STEPS);
   const skipped = taken.length + spoken.length - shown.length;
@@ -127,7 +128,7 @@ function stepLabel(action: Action, cwd: string | undefined): string {
 
 function editPieces(digest: SessionDigest): Piece[] {
   return currentEdits(digest).map(({ path, edit }, index) => {
-    const header = `- \`${shortPath(path, digest.cwd)}\``;
+    const header = `- \`${shortPath(path, digest.root)}\``;
     const change = readChange(edit);
     const forms = [20, 8].map((lines) => `${header}\n${changeCode(change, path, lines)}`);
     return piece(forms, 265 + index, LABELS.lastEdits);
@@ -149,7 +150,7 @@ export function currentEdits(
 }
 
 function wordPieces(texts: readonly AgentText[]): Piece[] {
-  const last = texts.at(-1)?.text.trim();
+  const last = texts.findLast(({ text }) => !isOnlyCheer(text))?.text.trim();
   if (last === undefined) return [];
   const forms = [4_000, 1_800, 700, 250].map((chars) => blockQuote(headAndTail(last, chars)));
   return [piece(forms, 460, LABELS.lastWords)];
@@ -201,10 +202,12 @@ function ownStep(digest: SessionDigest): Piece[] {
 }
 
 function nextStep(digest: SessionDigest): string | undefined {
-  const request = currentRequest(digest);
-  const asked = request && quoteOf(headOf(request.text, 4 * MAX_QUOTE_CHARS));
+  const request = currentRequest(digest)?.text ?? currentRequestBefore(digest);
+  const asked = request && quoteOf(headOf(request, 4 * MAX_QUOTE_CHARS));
   const about = asked ? ` The request was: ${asked}` : "";
-  const lastText = digest.exchanges.findLast((exchange) => exchange.texts.length > 0)?.texts.at(-1)?.text;
+  const lastText = digest.exchanges
+    .flatMap(({ texts }) => texts)
+    .findLast(({ text }) => !isOnlyCheer(text))?.text;
   const move = nextMove(digest, lastText);
   const saying = (introduction: string): string =>
     move && "said" in move && move.said !== undefined

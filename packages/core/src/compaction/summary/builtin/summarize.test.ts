@@ -238,4 +238,65 @@ describe("token budget of a summary", () => {
     const messages = sectionOf(summaryOf(session.entries), "All User Messages");
     expect(messages).toMatch(/START[\s\S]*\d+ characters left out[\s\S]*END/);
   });
+
+  it("quotes no emoji and no cheer as the agent's last words", () => {
+    const session = workSession();
+    session.assistant("🎉");
+    const work = sectionOf(summaryOf(session.entries), "Current Work");
+    expect(work).not.toContain("🎉");
+    expect(work).toContain("> All 9 tests pass and the retry is committed.");
+  });
+
+  it("names paths relative to the project, also while the agent works in a folder inside it", () => {
+    const session = new ConversationBuilder();
+    session.user("Fix the page");
+    const edit = { file_path: "/project/web/page.ts", old_string: "a", new_string: "b" };
+    session.tool("e", "Edit", edit, "ok");
+    session.assistant("The page is fixed.", { cwd: "/project/web" });
+    const text = summaryOf(session.entries);
+    expect(sectionOf(text, "Files and Code Sections")).toContain("`web/page.ts` — edited 1×");
+    expect(sectionOf(text, "Primary Request and Intent")).toContain("Paths are relative to `/project`.");
+  });
+
+  it("calls a file that a write replaced edited, and finds no names in prose", () => {
+    const session = new ConversationBuilder();
+    session.user("Write the guide again");
+    const write = { file_path: "/project/guide.md", content: "Drop the class outright." };
+    session.tool("w", "Write", write, "The file /project/guide.md has been updated.");
+    const files = sectionOf(summaryOf(session.entries), "Files and Code Sections");
+    expect(files).toContain("`guide.md` — edited 1×");
+    expect(files).not.toContain("outright");
+  });
+
+  it("lists no question for a yes or a no as a correction", () => {
+    const session = workSession();
+    session.user("was the comment saying that we don't show the retries?");
+    expect(sectionOf(summaryOf(session.entries), "Errors and Fixes")).not.toContain("the comment saying");
+    session.user("No, don't show the retries");
+    expect(sectionOf(summaryOf(session.entries), "Errors and Fixes")).toContain("No, don't show the retries");
+  });
+
+  it("says in the open items that the conversation stopped in the middle of the latest request", () => {
+    const session = new ConversationBuilder();
+    session.user("Fix the page");
+    expect(sectionOf(summaryOf(session.entries), "Pending Tasks")).toContain(
+      "Not started: the user's latest",
+    );
+    session.tool("r", "Read", { file_path: "/project/page.ts" }, "1\tcode");
+    expect(sectionOf(summaryOf(session.entries), "Pending Tasks")).toContain(
+      "In progress: the user's latest",
+    );
+    session.assistant("The page is fixed.");
+    expect(sectionOf(summaryOf(session.entries), "Pending Tasks")).not.toContain("latest request");
+  });
+
+  it("says that a file was moved, and does not say that it was created", () => {
+    const session = new ConversationBuilder();
+    session.user("Rename the page");
+    session.tool("m", "Bash", { command: "cd web && git mv page.ts home.ts" }, "");
+    session.tool("w", "Write", { file_path: "/project/web/home.ts", content: "x" }, "ok");
+    const files = sectionOf(summaryOf(session.entries), "Files and Code Sections");
+    expect(files).toContain("`web/home.ts` — moved from `web/page.ts`, edited 1×");
+    expect(files).not.toContain("created");
+  });
 });

@@ -1,5 +1,6 @@
 import type { CountText } from "../../../measure/tokens/measure.ts";
 import { type Entry, isCompactBoundary, isEntry } from "../../../messages/entry.ts";
+import { field, stringListField } from "../../../messages/untrusted.ts";
 import { isSentAttachment } from "../../../request/flatten/attachment-content.ts";
 import { SUMMARY_HEADING } from "../format.ts";
 import { digestSession, LABELS, leftOutLine, type SessionDigest } from "../readers/readers.ts";
@@ -35,7 +36,8 @@ export interface BuiltInSummary {
  */
 export function summarize(entries: readonly Entry[], options: SummarizeOptions): BuiltInSummary {
   const { countTokens, budgetTokens = SUMMARY_BUDGET_TOKENS } = options;
-  const digest = digestSession(entries.filter(isOfConversation));
+  const conversation = entries.filter(isOfConversation);
+  const digest = digestSession(conversation, undefined, undefined, coveredIn(conversation));
   const drafts = SECTION_NAMES.map((name) => draftSection(name, digest, options));
   const { text, tokens, leftOutPieces } = fitSections(
     drafts,
@@ -57,6 +59,18 @@ function isOfConversation(entry: Entry): boolean {
 }
 
 type Render = (digest: SessionDigest, instructions: string | undefined) => Piece[];
+
+/**
+ * Returns the positions of kept messages that the last summary covers. See `coversKept`. Notes do not cover
+ * them.
+ */
+function coveredIn(entries: readonly Entry[]): ReadonlySet<number> {
+  const boundary = entries.findLast(isCompactBoundary);
+  const record = boundary?.compactMetadata?.longhaul;
+  if (record === undefined || record.tier !== undefined) return new Set();
+  const uuids = new Set(stringListField(field(boundary?.compactMetadata, "preservedMessages"), "uuids"));
+  return new Set(entries.flatMap(({ uuid }, at) => (uuid !== undefined && uuids.has(uuid) ? [at] : [])));
+}
 
 /** Sections with their shares of the budget. Unused shares go to other sections by importance. */
 const PLANS: Readonly<

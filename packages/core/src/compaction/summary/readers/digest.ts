@@ -12,7 +12,7 @@ import {
 import { indexPairs, type PairIndex } from "../../../messages/pairs.ts";
 import { isCollapsedSpan } from "../../../messages/stand-ins.ts";
 import { contentText, field, stringField } from "../../../messages/untrusted.ts";
-import { type EarlierSummary, joinEarlier, parseEarlierSummary } from "./earlier-summary.ts";
+import { type EarlierSummary, earlierRoot, joinEarlier, parseEarlierSummary } from "./earlier-summary.ts";
 import {
   classifyUserText,
   type Exchange,
@@ -28,7 +28,10 @@ import { mentionedNames, NameTally } from "./touched-code.ts";
 
 /** Facts from the structure of a session, read without a model. */
 export interface SessionDigest extends ToolDigest {
+  /** Folder of the agent at the end. */
   readonly cwd: string | undefined;
+  /** Folder of the project, to which paths are relative. The agent may work in a folder inside it. */
+  readonly root: string | undefined;
   readonly branch: string | undefined;
   /** Exchanges in order. The first may have no user message. */
   readonly exchanges: readonly Exchange[];
@@ -38,6 +41,8 @@ export interface SessionDigest extends ToolDigest {
   readonly programs: readonly string[];
   readonly names: readonly string[];
   readonly earlier: EarlierSummary | undefined;
+  /** Positions of messages that the earlier summary covers, although they follow it. */
+  readonly covered: ReadonlySet<number>;
   /** Author of the last thing in the conversation, which shows whose turn it is. */
   readonly lastActor: "person" | "agent" | "tool" | "nobody";
 }
@@ -46,13 +51,16 @@ const MAX_PACKAGES = 14;
 const MAX_PROGRAMS = 8;
 const MAX_NAMES = 24;
 
+const NOTHING_COVERED: ReadonlySet<number> = new Set();
+
 /** Reads the entries in one pass. They come from files and can have any shape. */
 export function digestSession(
   entries: readonly Entry[],
   before?: OpenBefore,
   { pairs }: PairIndex = indexPairs(entries),
+  covered: ReadonlySet<number> = NOTHING_COVERED,
 ): SessionDigest {
-  const reader = new Reader(pairs, before);
+  const reader = new Reader(pairs, before, covered);
   const isSubagent = !entries.some(isMainMessage);
   for (const [at, entry] of entries.entries()) {
     if (!isEntry(entry)) continue;
@@ -78,6 +86,8 @@ class Reader {
   #current = openExchange();
   readonly #exchanges = [this.#current];
   #cwd: string | undefined;
+  #root: string | undefined;
+  readonly #covered: ReadonlySet<number>;
   #branch: string | undefined;
   #earlier: EarlierSummary | undefined;
   /** True when the messages before the latest boundary were read one by one. */
@@ -85,8 +95,9 @@ class Reader {
   #interrupted = false;
   #lastActor: SessionDigest["lastActor"] = "nobody";
 
-  constructor(pairs: PairIndex["pairs"], before: OpenBefore | undefined) {
+  constructor(pairs: PairIndex["pairs"], before: OpenBefore | undefined, covered: ReadonlySet<number>) {
     this.#pairs = pairs;
+    this.#covered = covered;
     this.#tools = new ToolReader(this.#tallies, before);
   }
 
@@ -139,21 +150,25 @@ class Reader {
     const tools = this.#tools.digest();
     return {
       cwd: this.#cwd,
+      root: this.#root,
       branch: this.#branch,
       exchanges,
       ...tools,
       todos: settledTodos(tools.todos, exchanges),
-      remarks: exchanges.flatMap(remarksOf),
+      remarks: exchanges.flatMap(remarksOf).filter(({ at }) => !this.#covered.has(at)),
       packages: this.#tallies.packages.heaviest(MAX_PACKAGES, 1),
       programs: this.#tallies.programs.heaviest(MAX_PROGRAMS, 2),
       names: this.#tallies.names.heaviest(MAX_NAMES, 2),
       earlier: this.#earlier,
+      covered: this.#covered,
       lastActor: this.#lastActor,
     };
   }
 
   #addEarlier(summary: string): void {
     this.#earlier = joinEarlier(this.#earlier, parseEarlierSummary(summary));
+    const root = earlierRoot(this.#earlier);
+    if (root !== undefined && (this.#root === undefined || isInside(this.#root, root))) this.#root = root;
   }
 
   #agentText(at: number, text: string): void {
@@ -168,7 +183,8 @@ class Reader {
     if (pair === undefined || pair.use.entryIndex !== at) return;
     const said = this.#current.texts.at(-1)?.text;
     const round = this.#exchanges.length;
-    const words = this.#tools.call(at, pair, this.#current, { aside, said, round });
+    const setting = { aside, said, round, cwd: this.#cwd, isCovered: this.#covered.has(at) };
+    const words = this.#tools.call(at, pair, this.#current, setting);
     if (aside) return;
     this.#lastActor = "tool";
     // The message gets the position of the tool result, which contains the user's words.
@@ -193,10 +209,17 @@ class Reader {
   }
 
   #noteWhere(entry: Entry): void {
-    this.#cwd = stringField(entry, "cwd") ?? this.#cwd;
+    const cwd = stringField(entry, "cwd");
+    if (cwd !== undefined) {
+      this.#cwd = cwd;
+      if (this.#root === undefined || !isInside(cwd, this.#root)) this.#root = cwd;
+    }
     this.#branch = stringField(entry, "gitBranch") || this.#branch;
   }
 }
+
+const isInside = (path: string, folder: string): boolean =>
+  `${path}/`.startsWith(`${folder}/`) || path.startsWith(`${folder}\\`);
 
 function remarksOf({ texts }: Exchange): Remark[] {
   return texts.flatMap(({ at, text }, index) => remarksIn(text, at, index === texts.length - 1));

@@ -108,18 +108,36 @@ export function listedMessages(earlier: EarlierSummary | undefined): readonly st
 
 /**
  * Returns messages that earlier summaries list and that are not among the newer messages, without duplicates.
+ * `covered`: positions of newer messages that the summaries list too.
  */
 export function earlierMessages(
   earlier: EarlierSummary | undefined,
   newer: readonly HumanMessage[] = [],
+  covered: ReadonlySet<number> = new Set(),
 ): readonly string[] {
   const seen = new Set(newer.map(({ text }) => messageKey(text)));
-  return listedMessages(earlier).filter((text) => {
+  const repeated = newer.filter(({ at }) => covered.has(at)).map(({ text }) => messageKey(text));
+  const listed = [...listedMessages(earlier)];
+  // The newer messages are the last ones of the list.
+  for (const key of repeated) {
+    const at = listed.findLastIndex((text) => messageKey(text) === key);
+    if (at !== -1) listed.splice(at, 1);
+  }
+  return listed.filter((text) => {
     const key = messageKey(text);
     // The same long text twice is one message in two summaries. A second "yes" is a second message.
     const isRepeat = key.length > SHORT_ANSWER_CHARS && seen.has(key);
     return text !== "" && !isRepeat && Boolean(seen.add(key));
   });
+}
+
+const SETTING = /^- Working directory `([^`]+)`(?:[^`]*`[^`]*`)?\.?(?: Paths are relative to `([^`]+)`\.)?/;
+
+/** Returns the folder to which the paths of an earlier built-in summary are relative. */
+export function earlierRoot(earlier: EarlierSummary | undefined): string | undefined {
+  const line = earlierItems(earlier, "Primary Request and Intent").findLast((item) => SETTING.test(item));
+  const [, cwd, root] = SETTING.exec(line ?? "") ?? [];
+  return root ?? cwd;
 }
 
 /** Returns the agent's last words before an earlier built-in summary. */

@@ -1,7 +1,8 @@
 import { isHarnessText } from "../../../messages/lines.ts";
 import { oneLine, quoted } from "../clip.ts";
 import type { CommandRun, Commit } from "./command-runs.ts";
-import { lastSentences, leadSentence } from "./prose.ts";
+import { isOnlyCheer, lastSentences, proseSentences, resultSentence } from "./prose.ts";
+import { isYesNoQuestion } from "./said-words.ts";
 import { type Edit, fileName } from "./touched-code.ts";
 
 /** Reads user messages and the exchanges that they start. */
@@ -142,9 +143,14 @@ export function soundsLikeCorrection(message: HumanMessage): boolean {
   return (
     message.afterInterruption ||
     message.kind === "remark" ||
-    CORRECTION.test(message.text.slice(0, CORRECTION_WINDOW_CHARS))
+    corrects(message.text.slice(0, CORRECTION_WINDOW_CHARS))
   );
 }
+
+/** A question for a yes or a no may quote words of correction. */
+const corrects = (opening: string): boolean =>
+  CORRECTION.test(opening) &&
+  proseSentences(opening).some((sentence) => CORRECTION.test(sentence) && !isYesNoQuestion(sentence));
 
 const OPENING_CHARS = 48;
 
@@ -154,7 +160,8 @@ const OPENING_CHARS = 48;
 export const opensWithCorrection = (message: HumanMessage): boolean =>
   message.afterInterruption ||
   message.kind === "remark" ||
-  CORRECTION.test(message.text.slice(0, OPENING_CHARS));
+  (CORRECTION.test(message.text.slice(0, OPENING_CHARS)) &&
+    !isYesNoQuestion(proseSentences(message.text.slice(0, CORRECTION_WINDOW_CHARS))[0] ?? ""));
 
 /** Everything from one user message to the next. */
 export interface Exchange {
@@ -224,10 +231,13 @@ export function repliedTo(before: Exchange | undefined, maxChars: number): strin
   return closing === "" ? undefined : quoted(fromEnd);
 }
 
-/** Returns the outcome of a request in the agent's words: the lead sentence of its last text. */
+/**
+ * Returns the outcome of a request in the agent's words: the main sentence of its last text. An announcement
+ * is no outcome.
+ */
 export function statedOutcome({ texts }: Exchange): string | undefined {
-  const last = texts.at(-1)?.text;
-  return last === undefined ? undefined : leadSentence(last);
+  const last = texts.findLast(({ text }) => !isOnlyCheer(text)) ?? texts.at(-1);
+  return last === undefined ? undefined : resultSentence(last.text);
 }
 
 export function commandsIn({ actions }: Exchange): readonly CommandRun[] {

@@ -99,6 +99,7 @@ export function parseMessageItem(item: string): string {
 export function doneTo(file: FileRecord): string {
   const parts = [
     file.removed ? "removed" : "",
+    file.movedFrom === undefined ? "" : `moved from ${inlineCode(file.movedFrom)}`,
     file.created ? "created" : "",
     file.edits > 0 ? `edited ${file.edits}×` : "",
     file.reads > 0 ? `read ${file.reads}×` : "",
@@ -107,7 +108,8 @@ export function doneTo(file: FileRecord): string {
   return parts.filter((part) => part !== "").join(", ");
 }
 
-const DONE = "(?:removed|created|edited \\d+×|read \\d+×|also changed outside the conversation)";
+const DONE =
+  "(?:removed|moved from `[^`]*`|created|edited \\d+×|read \\d+×|also changed outside the conversation)";
 const ANY_DONE = new RegExp(`${DONE}(?:, )?`, "g");
 const ONLY_DONE = new RegExp(`^ — (?:${DONE}(?:, |$))+$`);
 
@@ -117,13 +119,16 @@ export const isOnlyDone = (text: string): boolean => ONLY_DONE.test(text);
 /** Reads the text of {@link doneTo} back. */
 export function readDone(
   text: string,
-): Pick<FileRecord, "edits" | "reads" | "created" | "removed" | "changedOutside"> {
+): Pick<FileRecord, "edits" | "reads" | "created" | "removed" | "movedFrom" | "changedOutside"> {
+  const movedFrom = /moved from `([^`]*)`/.exec(text)?.[1];
+  const done = text.replace(/`[^`]*`/g, "");
   return {
-    edits: Number(/edited (\d+)×/.exec(text)?.[1] ?? 0),
-    reads: Number(/read (\d+)×/.exec(text)?.[1] ?? 0),
-    created: text.includes("created"),
-    removed: text.includes("removed"),
-    changedOutside: text.includes("also changed outside"),
+    edits: Number(/edited (\d+)×/.exec(done)?.[1] ?? 0),
+    reads: Number(/read (\d+)×/.exec(done)?.[1] ?? 0),
+    created: done.includes("created"),
+    removed: done.includes("removed"),
+    ...(movedFrom === undefined ? {} : { movedFrom }),
+    changedOutside: done.includes("also changed outside"),
   };
 }
 
@@ -132,6 +137,8 @@ export interface EarlierFile {
   readonly edits: number;
   readonly reads: number;
   readonly created: boolean;
+  readonly removed: boolean;
+  readonly movedFrom?: string | undefined;
   readonly note: string | undefined;
 }
 
@@ -153,27 +160,73 @@ export function namesFile(item: string, path: string, cwd: string | undefined): 
   return named !== undefined && (named === shortPath(path, cwd) || isSamePath(named, path));
 }
 
-/** Joins the items about one file. A model's summary may have several items about the same file. */
-export function readEarlierFiles(items: readonly string[]): EarlierFile {
+/**
+ * Joins the items about one file. A model's summary may have several items about the same file. Notes in
+ * `known` are left out.
+ */
+export function readEarlierFiles(items: readonly string[], known: readonly string[] = []): EarlierFile {
   const files = items.map(readEarlierFile);
-  const notes = files.flatMap(({ note }) => note ?? []);
+  const notes = new Set(files.flatMap(({ note }) => note?.split(NOTE_JOINT) ?? []));
+  for (const note of known) notes.delete(note);
+  const movedFrom = files.find((file) => file.movedFrom !== undefined)?.movedFrom;
   return {
     edits: files.reduce((sum, { edits }) => sum + edits, 0),
     reads: files.reduce((sum, { reads }) => sum + reads, 0),
     created: files.some(({ created }) => created),
-    note: notes.length === 0 ? undefined : clip(notes.join(" · "), MAX_NOTES_CHARS),
+    removed: files.some(({ removed }) => removed),
+    ...(movedFrom === undefined ? {} : { movedFrom }),
+    note: notes.size === 0 ? undefined : clip([...notes].join(NOTE_JOINT), MAX_NOTES_CHARS),
   };
 }
+
+const NOTE_JOINT = " · ";
 
 export function readEarlierFile(item: string): EarlierFile {
   const [header = "", ...rest] = proseLines(item);
   const isOurs = /^- `[^`]+` — /.test(header);
   const done = header.replace(/^.*?`[^`]+`\**\s*(?:—|-|:|\()?\s*/, "").replace(/\)$/, "");
   const noteParts = [isOurs ? done.replace(ANY_DONE, "") : done, ...rest.map(withoutLabel)];
-  const note = oneLine(noteParts.filter((part) => part.trim() !== "").join(" · "));
-  const { edits, reads, created } = readDone(isOurs ? done : "");
+  const note = oneLine(noteParts.filter((part) => part.trim() !== "").join(NOTE_JOINT));
+  const { edits, reads, created, removed, movedFrom } = readDone(isOurs ? done : "");
   const shown = clip(note, isOurs ? MAX_NOTES_CHARS : MAX_NOTE_CHARS);
-  return { edits, reads, created, note: note === "" ? undefined : shown };
+  return {
+    edits,
+    reads,
+    created,
+    removed,
+    ...(movedFrom === undefined ? {} : { movedFrom }),
+    note: note === "" ? undefined : shown,
+  };
+}
+
+const ONLY_READ = "- Only read: ";
+
+/** Files that were only read, by name, with the number of reads. `more`: number of files that are not named. */
+export interface ReadFiles {
+  readonly reads: ReadonlyMap<string, number>;
+  readonly more: number;
+}
+
+/** Returns true for the item that lists files that were only read. */
+export const isOnlyRead = (item: string): boolean => item.startsWith(ONLY_READ);
+
+/** Writes the list of files that were only read, at most `length` of them. */
+export function onlyReadItem({ reads, more }: ReadFiles, length: number): string {
+  const names = [...reads].map(([name, count]) => `${inlineCode(name)}${count > 1 ? ` (${count}×)` : ""}`);
+  const left = Math.max(0, names.length - length) + more;
+  return `${ONLY_READ}${names.slice(0, length).join(", ")}${left > 0 ? `, and ${left} more` : ""}`;
+}
+
+/** Reads the lists of {@link onlyReadItem} back. */
+export function readOnlyRead(items: readonly string[]): ReadFiles {
+  const reads = new Map<string, number>();
+  let more = 0;
+  for (const item of items.filter(isOnlyRead)) {
+    for (const [, name = "", count] of item.matchAll(/`([^`]+)`(?: \((\d+)×\))?/g))
+      reads.set(name, (reads.get(name) ?? 0) + Number(count ?? 1));
+    more += Number(/, and (\d+) more$/.exec(item)?.[1] ?? 0);
+  }
+  return { reads, more };
 }
 
 /** Returns the lines without code and without the names that the file defines. */

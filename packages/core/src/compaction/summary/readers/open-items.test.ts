@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../../../../test/support/builders.ts";
 import type { Entry } from "../../../messages/entry.ts";
@@ -153,5 +154,83 @@ describe("remaining work without a to-do list", () => {
   it("is empty when the assistant suggests work to the user, or reports that all is done", () => {
     expect(remaining("All tasks are done.\n\nNext steps:\n- deploy it")).toEqual([]);
     expect(remaining("It works.\n\nOptional next steps you could consider:\n- deploy it")).toEqual([]);
+  });
+});
+
+describe("lists that are no remaining work", () => {
+  const remainingIn = (text: string): readonly string[] => {
+    const session = new ConversationBuilder();
+    session.user("Build the menu");
+    session.assistant(text);
+    return remainingWork(digestSession(session.entries as readonly Entry[]).exchanges);
+  };
+
+  it.each([
+    "**✅ Step-by-step resolution:**\n1. Found the loop\n2. Fixed the loop\n3. Pushed the fix",
+    "Steps:\n1. Found the loop\n2. Fixed the loop",
+    "I had a look at the steps:\n1. The loop\n2. The timer",
+    "I set `remaining` as follows:\n- the header is blue",
+    "The problem was that I changed the plan-view to a table, but:\n1. The client expects a list\n2. The route returned a table",
+    "Each color is `mix(parent, <next color>)`. Confirmed properties:\n- The chain never breaks\n- Overrides restart it",
+    "I'll group the comments by severity:\n1. The cart can be empty\n2. The total is read twice",
+    "Still open:\n- `onMissing` stays at `warn`. The warning is harmless.\n- none",
+  ])("names no item for a list of facts or of finished steps: %s", (text) => {
+    expect(remainingIn(text)).toEqual([]);
+  });
+
+  it.each([
+    ["Next steps:\n1. Rebase the branch\n2. Push it", ["Rebase the branch", "Push it"]],
+    ["I'll build it in this order:\n1. The header\n2. The footer", ["The header", "The footer"]],
+    ["The menu is there.\n\n**Remaining:**\n- translate the labels", ["translate the labels"]],
+  ])("names the items of a list that announces work: %s", (text, items) => {
+    expect(remainingIn(text)).toEqual(items);
+  });
+
+  it("names no item of a list when the agent worked on and nobody knows how far it got", () => {
+    const session = new ConversationBuilder();
+    session.user("Fix the cart");
+    session.assistant("The remaining issues are:\n1. The total is read twice\n2. The cart can be empty");
+    const edit = { file_path: "/project/cart.ts", old_string: "a", new_string: "b" };
+    session.tool("e", "Edit", edit, "ok");
+    expect(remainingWork(digestSession(session.entries as readonly Entry[]).exchanges)).toEqual([]);
+  });
+});
+
+describe("to-do lists that nobody updates", () => {
+  it("close an item when the agent announced it, changed a file and announced the next item", () => {
+    const session = listed();
+    const edit = { file_path: "/project/src/header.ts", old_string: "a", new_string: "b" };
+    session.assistant("Now the search field in the header:");
+    session.tool("e1", "Edit", edit, "ok");
+    session.assistant("The field needs a label too.");
+    expect(openIn(session)).toEqual(ITEMS);
+    session.assistant("Now create src/menu.ts:");
+    expect(openIn(session)).toEqual(ITEMS.slice(1));
+  });
+});
+
+describe("items that the agent reported as done", () => {
+  const later = fc.constantFrom(
+    "Now let me look at the footer.",
+    "The search field in the header looks good.",
+    "Remaining: draw the footer.",
+    "Shall I go on with the footer?",
+    "All tests pass.",
+  );
+
+  it("never return as open, whatever the agent and the user say later", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(later, fc.boolean()), { maxLength: 12 }), (turns) => {
+        const session = listed();
+        session.assistant("The search field is now in the header: I added it.");
+        for (const [text, asks] of turns) {
+          if (asks) session.user("continue");
+          session.assistant(text);
+        }
+        expect(openIn(session)).not.toContain(ITEMS[0]);
+        const { exchanges } = digestSession(session.entries as readonly Entry[]);
+        expect(remainingWork(exchanges).join("\n")).not.toMatch(/search field/);
+      }),
+    );
   });
 });

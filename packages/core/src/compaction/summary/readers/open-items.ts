@@ -2,8 +2,9 @@ import { headOf } from "../../../messages/text.ts";
 import type { TrackedTodo } from "../../../messages/todo-ledger.ts";
 import { oneLine } from "../clip.ts";
 import { commandsIn, type Exchange, isRequest } from "./exchanges.ts";
-import { proseSentences } from "./prose.ts";
-import { readReport } from "./reports.ts";
+import { proseSentences, withoutBold } from "./prose.ts";
+import { statesPurpose } from "./reasons.ts";
+import { announcementIn, claimsDone, readReport } from "./reports.ts";
 import { approves, pointsBack, readCancellation } from "./said-words.ts";
 import { contentWords, shareIn } from "./topic-words.ts";
 import { fileName } from "./touched-code.ts";
@@ -14,6 +15,10 @@ import { fileName } from "./touched-code.ts";
 const ABOUT_SHARE = 0.6;
 /** Share of an item's words that a text must contain to mention the item. */
 const MENTIONED_SHARE = 0.5;
+/** Share of an item's words in the agent's announcement of the item. */
+const ANNOUNCED_SHARE = 0.8;
+/** A longer text is a report or a plan and announces no single item. */
+const ANNOUNCEMENT_CHARS = 300;
 const SCANNED_CHARS = 4_000;
 /** A bare "skip it" in the first sentences is about the work. Later it may be pasted text. */
 const OPENING = 3;
@@ -42,12 +47,16 @@ type Words = ReadonlySet<string>;
 /** Work and words of a session, in order. */
 export class Happenings {
   readonly #all: readonly Happening[];
-  readonly #texts: readonly { readonly at: number; readonly words: Words }[];
+  readonly #texts: readonly { readonly at: number; readonly length: number; readonly words: Words }[];
 
   constructor(exchanges: readonly Exchange[]) {
     this.#all = exchanges.flatMap(happeningsIn).sort((a, b) => a.at - b.at);
     this.#texts = exchanges.flatMap(({ texts }) =>
-      texts.map(({ at, text }) => ({ at, words: contentWords(headOf(text, SCANNED_CHARS)) })),
+      texts.map(({ at, text }) => ({
+        at,
+        length: text.length,
+        words: contentWords(headOf(text, SCANNED_CHARS)),
+      })),
     );
   }
 
@@ -61,6 +70,20 @@ export class Happenings {
       if (fate !== undefined) return fate;
     }
     return this.#isMentioned(item.words, since, later) ? "mentioned" : "silent";
+  }
+
+  /** Returns the position at which the agent announces the item by itself, as in "Next: the labels". */
+  announcedAt(content: string, since: number): number | undefined {
+    const item = contentWords(content.replace(MARK, ""));
+    const isAnnouncement = (words: Words): boolean =>
+      item.size > 1 && shareIn(item, words) >= ANNOUNCED_SHARE;
+    return this.#texts.find(
+      ({ at, length, words }) => at > since && length <= ANNOUNCEMENT_CHARS && isAnnouncement(words),
+    )?.at;
+  }
+
+  hasEdited(after: number, before: number): boolean {
+    return this.#all.some(({ kind, at }) => kind === "edited" && at > after && at < before);
   }
 
   #isMentioned(item: Words, since: number, later: readonly Happening[]): boolean {
@@ -136,7 +159,9 @@ function fateBy(happening: Happening, { content, words, isInProgress, isPlan }: 
       if (isInProgress && happening.isOff) return "cancelled";
       return isInProgress && happening.approves ? "done" : undefined;
     case "edited":
-      return (isPlan || WRITES_FILE.test(content)) && namesFile(content, happening.name) ? "done" : undefined;
+      return (isPlan || WRITES_FILE.test(content)) && namesFile(content, happening.name, isPlan === true)
+        ? "done"
+        : undefined;
     case "ran":
       return RUNS[happening.what].test(content) ? "done" : undefined;
   }
@@ -155,12 +180,13 @@ const WRITES_FILE = /^(?:create|write|add|generate|erstelle|schreibe|crée|crea)
 /** Shortest name without its extension that can name a file, as "SessionLive" names session_live.ex. */
 const MIN_STEM_CHARS = 6;
 
-function namesFile(content: string, name: string): boolean {
+/** `byStem`: the name without its extension is enough. */
+function namesFile(content: string, name: string, byStem: boolean): boolean {
   const lower = content.toLowerCase();
   const at = lower.indexOf(name);
   if (name.includes(".") && at !== -1 && !/[\w-]/.test(lower[at - 1] ?? " ")) return true;
   const stem = name.replace(/\..*$/, "").replace(/[_-]/g, "");
-  return stem.length >= MIN_STEM_CHARS && lower.split(/[^\p{L}\p{N}_]+/u).includes(stem);
+  return byStem && stem.length >= MIN_STEM_CHARS && lower.split(/[^\p{L}\p{N}_]+/u).includes(stem);
 }
 
 /** Items that a successful command of this kind completes. */
@@ -184,9 +210,18 @@ export function settledTodos(
 ): readonly TrackedTodo[] {
   if (todos.every(({ status }) => status === "completed")) return todos;
   const happenings = new Happenings(exchanges);
-  return todos.flatMap((todo): readonly TrackedTodo[] => {
+  const announced = todos.map((todo) => happenings.announcedAt(todo.content, todo.at ?? -1));
+  // An item is done if the agent announced it, changed files, and then announced another item.
+  const isWorkedOff = (nth: number): boolean => {
+    const from = announced[nth];
+    return (
+      from !== undefined && announced.some((next) => next !== undefined && happenings.hasEdited(from, next))
+    );
+  };
+  return todos.flatMap((todo, nth): readonly TrackedTodo[] => {
     if (todo.status === "completed") return [todo];
     const { unmentioned, ...rest } = todo;
+    if (isWorkedOff(nth)) return [{ ...rest, status: "completed" }];
     const fate = happenings.fateOf(todo.content, todo.at ?? -1, {
       isInProgress: todo.status === "in_progress",
       isPlan: todo.content.startsWith(OWN_PLAN),
@@ -203,8 +238,12 @@ export function settledTodos(
 /** Number of texts at the end of the last exchange that can name remaining work. */
 const CLOSING_TEXTS = 3;
 const MAX_REMAINING = 8;
+/** Label of a list of steps, which names a plan at its end or announces what the agent will do. */
 const PLAN_LABEL =
-  /(?:\bplan\b|\bsteps?\b|\bi'?ll\b|\bi will\b|\bapproach\b|\bgoing to\b|\bnächsten schritte\b|计划|步骤|手順|план)[^.?!]*[:：]\**$/i;
+  /\b(?:plan(?: of action)?|(?:next |remaining |following )?steps?|approach|order)(?: (?:is|are|will be|would be|from here|now|in order))?\W*$|\b(?:i['’]ll|i will|i['’]m going to|going to|let me|we['’]ll|we will)(?: now| first| then| also)? (?!(?:categori|classif|group|list|summari|explain|describe|show|outline|break|note|give|use the)\w*)[^.?!]*\W$|nächsten schritte\W*$|(?:计划|步骤|手順|план)\W*$/iu;
+/** Words of a label above a list of what happened. */
+const REPORTS =
+  /✅|✓|\b(?:resolution|resolved|completed?|done|finished|fixed|applied|happened|was|were|did|had|have|changes made|summary|results?|findings?|analysis|reproduce|options?)\b/iu;
 const NUMBERED = /^\s*(?:step )?(\d{1,2})[.)]\s+(.*)$/i;
 
 /**
@@ -224,44 +263,51 @@ export function remainingWork(exchanges: readonly Exchange[]): readonly string[]
   const closing = last.texts.slice(-CLOSING_TEXTS).flatMap(({ at, text }) => {
     const { open, announced } = readReport(text);
     // Announced work that follows at once is not remaining work.
-    const items = isFollowed(at) ? open : [...open, ...announced];
-    return items.filter((item) => isOpen(item, at));
+    if (!isFollowed(at)) return [...open, ...announced.filter(statesPurpose)];
+    return notReached(open, at, last).filter((item) => isOpen(item, at));
   });
   return [...new Set([...closing, ...stepsLeft(last, isOpen)].map(oneLine))].slice(0, MAX_REMAINING);
 }
 
-/**
- * Returns the numbered steps of the agent's last plan that no later text mentions. If work followed and
- * mentions no step, nobody knows how far the work got, so no step is returned.
- */
-function stepsLeft(
-  { texts, actions }: Exchange,
-  isOpen: (item: string, at: number) => boolean,
-): readonly string[] {
-  const plan = texts.findLast(({ text }) => numberedSteps(text).length > 1);
+/** Returns the numbered steps of the agent's last plan that the agent has not reached. */
+function stepsLeft(last: Exchange, isOpen: (item: string, at: number) => boolean): readonly string[] {
+  const plan = last.texts.findLast(({ text }) => numberedSteps(text).length > 1);
   if (plan === undefined) return [];
-  const steps = numberedSteps(plan.text);
-  const later = texts
-    .filter(({ at }) => at > plan.at)
-    .map(({ text }) => contentWords(headOf(text, SCANNED_CHARS)));
-  const isReached = (step: string): boolean =>
-    later.some((words) => shareIn(contentWords(step), words) >= MENTIONED_SHARE);
-  const reached = steps.findLastIndex(isReached);
-  const isWorkedOn = later.length > 0 || actions.some(({ at }) => at > plan.at);
-  if (isWorkedOn && reached === -1) return [];
-  return steps.slice(reached + 1).filter((step) => isOpen(step, plan.at));
+  return notReached(numberedSteps(plan.text), plan.at, last).filter((step) => isOpen(step, plan.at));
 }
 
-/** Returns the steps of a numbered list whose label announces a plan. */
+/**
+ * Returns the items after the last one that a later text mentions, because agents work in order. If work
+ * followed and mentions no item, nobody knows how far the work got, so no item is returned.
+ */
+function notReached(
+  items: readonly string[],
+  since: number,
+  { texts, actions }: Exchange,
+): readonly string[] {
+  const later = texts
+    .filter(({ at }) => at > since)
+    .map(({ text }) => contentWords(headOf(text, SCANNED_CHARS)));
+  const isReached = (item: string): boolean =>
+    later.some((words) => shareIn(contentWords(item), words) >= MENTIONED_SHARE);
+  const reached = items.findLastIndex(isReached);
+  const isWorkedOn = later.length > 0 || actions.some(({ at, kind }) => at > since && kind !== "read");
+  return isWorkedOn && reached === -1 ? [] : items.slice(reached + 1);
+}
+
+/** Returns the steps of a numbered list whose label announces a plan. A list of finished steps is no plan. */
 function numberedSteps(text: string): readonly string[] {
   const lines = headOf(text, SCANNED_CHARS).split("\n");
-  const label = lines.findIndex((line) => PLAN_LABEL.test(line.trim()));
+  const label = lines.findIndex((line) => {
+    const announced = announcementIn(line.trim());
+    return /[:：]\W*$/.test(line) && PLAN_LABEL.test(announced) && !REPORTS.test(announced);
+  });
   if (label === -1) return [];
   const steps: string[] = [];
   for (const line of lines.slice(label + 1)) {
     const [, number, step] = NUMBERED.exec(line) ?? [];
-    if (step !== undefined && Number(number) === steps.length + 1) steps.push(step.replace(/\*\*/g, ""));
+    if (step !== undefined && Number(number) === steps.length + 1) steps.push(withoutBold(step));
     else if (steps.length > 0 && /^\S/.test(line)) break;
   }
-  return steps;
+  return steps.some(claimsDone) ? [] : steps;
 }

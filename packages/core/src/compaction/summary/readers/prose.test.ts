@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { lastSentence, leadSentence, proseSentences } from "./prose.ts";
+import { isOnlyCheer, proseSentences, resultSentence } from "./prose.ts";
 
 describe("sentences of an answer", () => {
   it("ends sentences at Latin, Chinese and Cyrillic punctuation, but not inside names and numbers", () => {
@@ -30,20 +30,27 @@ describe("sentences of an answer", () => {
   });
 
   it("uses the first sentence after phrases such as 'Perfect!' or 'Done.' as the main sentence", () => {
-    expect(leadSentence("🎉 **Perfect!** All tests pass now.")).toBe("All tests pass now.");
-    expect(leadSentence("Done. Here's the summary:\n\nThe cache is keyed by path.")).toBe(
+    expect(resultSentence("🎉 **Perfect!** All tests pass now.")).toBe("All tests pass now.");
+    expect(resultSentence("Done. Here's the summary:\n\nThe cache is keyed by path.")).toBe(
       "The cache is keyed by path.",
     );
-    expect(leadSentence("好的。缓存已修复。")).toBe("缓存已修复。");
+    expect(resultSentence("好的。缓存已修复。")).toBe("缓存已修复。");
   });
 
   it("uses the first sentence as the main sentence when no other sentence says more", () =>
-    expect(leadSentence("Done!")).toBe("Done!"));
+    expect(resultSentence("Done!")).toBe("Done!"));
 
-  it("uses the last sentence before a tool call as the purpose of the call", () => {
-    expect(lastSentence("The tests fail. Now fix the parser:")).toBe("Now fix the parser:");
-    expect(lastSentence("Now fix it:\n```ts\nif (a) {\n  b();\n  c();\n  d();\n  e();\n}\n```")).toBe(
-      "Now fix it:",
-    );
+  it("finds the result of an answer after the announcements in it", () => {
+    expect(resultSentence("Let me run the tests. All 12 tests pass.")).toBe("All 12 tests pass.");
+    expect(resultSentence("Now let me look at the parser.")).toBeUndefined();
   });
+
+  it.each([
+    ["🎉", true],
+    ["🚀🚀 Perfect!", true],
+    ["Great!", true],
+    ["Done.", false],
+    ["Yes", false],
+    ["Perfect! The cart works.", false],
+  ])("tells a cheer from a statement: %s", (text, isCheer) => expect(isOnlyCheer(text)).toBe(isCheer));
 });

@@ -63,11 +63,6 @@ function hasOddFences(text: string): boolean {
   return (text.match(/^\s*(?:```|~~~)/gm)?.length ?? 0) % 2 === 1;
 }
 
-/** Returns the sentence right before a tool call, which states the purpose of the call. */
-export function lastSentence(text: string): string | undefined {
-  return lastSentences(text, 1)[0];
-}
-
 const CHEER =
   /^(?:perfect|great|excellent|good|done|ok|okay|sure|yes|success|no problem|got it|thanks|thank you|awesome|nice|all right|alright|right|absolutely|you'?re (?:absolutely )?right|good catch|found it|好的|完成|完美|明白|готово|отлично|хорошо|完了)$/i;
 const FILLER =
@@ -76,13 +71,24 @@ const MIN_TELLING_CHARS = 12;
 /** Characters of an answer to search for its main sentence. */
 const LEAD_FROM_CHARS = 800;
 
+/** Cheers that do not report anything. "Done" and "yes" do. */
+const EMPTY_CHEER =
+  /^(?:perfect|great|excellent|awesome|amazing|wonderful|fantastic|nice|cool|good|all right|alright|thanks|thank you|you'?re welcome|no problem|yay|hooray|woohoo|好的|完美|отлично|хорошо)$/i;
+
+/** Returns true for a text that is only a cheer, such as "🎉" or "Perfect!", and says nothing about the work. */
+export const isOnlyCheer = (text: string): boolean => {
+  const words = text.replace(/^[^\p{L}\p{N}`]+|[^\p{L}\p{N}`]+$/gu, "");
+  return words === "" || EMPTY_CHEER.test(words);
+};
+
 /**
- * Returns the first meaningful sentence. An answer starts with its result, after phrases such as "Perfect!".
+ * Returns the first meaningful sentence that states a result. An answer starts with its result, after phrases
+ * such as "Perfect!". An announcement such as "Let me run the tests" is no result.
  */
-export function leadSentence(text: string): string | undefined {
-  const sentences = proseSentences(headOf(text, LEAD_FROM_CHARS));
-  const telling = sentences.find(isWorthNoting) ?? sentences[0];
-  return telling === undefined ? undefined : withoutBold(telling);
+export function resultSentence(text: string): string | undefined {
+  const sentences = proseSentences(headOf(text, LEAD_FROM_CHARS)).map(withoutBold);
+  const telling = sentences.filter((sentence) => !INTENTION.test(sentence.toLowerCase()));
+  return telling.find(isWorthNoting) ?? telling[0];
 }
 
 export function isWorthNoting(sentence: string): boolean {

@@ -1,5 +1,6 @@
 import { headAndTail } from "../clip.ts";
 import { proseSentences, withoutBold } from "./prose.ts";
+import { asksForWork } from "./said-words.ts";
 import { contentWords, shareIn } from "./topic-words.ts";
 
 /** Reads what the agent reports as done and as remaining. */
@@ -47,7 +48,8 @@ const UNFINISHED =
 /** Returns true if the sentence says that the work is not finished. */
 export const saysUnfinished = (sentence: string): boolean => UNFINISHED.test(sentence);
 
-const claimsDone = (sentence: string): boolean =>
+/** Returns true if the sentence says that something is done. */
+export const claimsDone = (sentence: string): boolean =>
   !NOT_YET.test(sentence) && (DONE_MARK.test(sentence) || CLAIMS.some((pattern) => pattern.test(sentence)));
 
 /** Returns true if the text reports that the work on this subject is done. `subject`: its topic words. */
@@ -56,7 +58,7 @@ export function saysDoneAbout(text: string, subject: ReadonlySet<string>): boole
 }
 
 const OPEN_LABEL =
-  /\b(?:remaining|remains|still (?:to do|open|needed|missing|needs)|to-?dos?|next(?: up| steps?)?|not (?:yet )?(?:done|started|implemented)|left to do|what(?:'s| is) (?:left|next)|pending|outstanding|offen|noch zu tun|nächste schritte|reste à faire|pendientes?|próximos pasos)\b|осталось|следующие шаги|剩余|待办|下一步|残り|次のステップ|남은|다음 단계/iu;
+  /\b(?:remaining|remains|still (?:to do|open|needed|missing|needs)|to-?dos?|next (?:up|steps?|in line)|not (?:yet )?(?:done|started|implemented)|left to do|what(?:'s| is) (?:left|next)|pending|outstanding|offen|noch zu tun|nächste schritte|reste à faire|pendientes?|próximos pasos)\b|осталось|следующие шаги|剩余|待办|下一步|残り|次のステップ|남은|다음 단계|^\W*(?:and |then |what['’]s )?next\W*$/iu;
 /** Labels of suggestions to the user. They are not work that the agent has to do. */
 const SUGGESTION =
   /\b(?:optional|suggest\w*|recommend\w*|possible|potential|future|consider|could|nice to have|if you|you can|for you|usage|to use|how to)\b/i;
@@ -70,6 +72,13 @@ const LIST_ITEM = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+(.*)$/;
 const BOX = /^\[([ xX✓✔~-])\]\s*(.*)$/;
 const DONE_MARK = /^(?:✅|☑️?|✔️?|✓|~~)\s*/u;
 const OPEN_MARK = /^(?:⏳|🔲|⬜|☐)\s*/u;
+
+/**
+ * An item that describes a state and not work, as in "`strict` stays off. The warning is harmless." Only the
+ * first sentence counts.
+ */
+const STATE =
+  /^[^.!?:]{0,80}?\b(?:stays|stay|remains? (?:as|at|in|off|on|unchanged)|(?:is|are|was|were) (?:kept|left|unchanged|intentional\w*|expected|deliberate\w*|by design|fine|harmless|pre-existing|out of scope)|(?:keeps?|works?|worked|behaves?) (?:as|the same)|no (?:changes?|action|work|fix) (?:is |are )?(?:needed|required|necessary)|(?:does|do|did)(?: not|n['’]t) need|won['’]t (?:fix|change|do))\b|^(?:none|n\/a)[.!]?$/i;
 
 /** Reads the report in a text of the agent. Code is skipped. */
 export function readReport(text: string): Report {
@@ -95,7 +104,7 @@ export function readReport(text: string): Report {
     if (item !== undefined) {
       const { state, words } = readItem(item, section);
       if (state === "done") done.push(words);
-      else if (state === "open" && words.length <= MAX_ITEM_CHARS && !/^you\b/i.test(words)) open.push(words);
+      else if (state === "open" && isWork(words)) open.push(words);
     }
     for (const sentence of proseSentences(line).map(withoutBold)) {
       isAllDone ||= ALL_DONE.test(sentence) && !NOT_YET.test(sentence);
@@ -109,6 +118,10 @@ export function readReport(text: string): Report {
   return { done, open: isAllDone ? [] : [...new Set(open)], announced, isAllDone };
 }
 
+/** Returns true if an open item names work of the agent: not a state, and not work of the user. */
+const isWork = (words: string): boolean =>
+  words.length <= MAX_ITEM_CHARS && !/^you\b/i.test(words) && (asksForWork(words) || !STATE.test(words));
+
 /** Returns a heading, or a line that announces a list. */
 function labelOf(line: string): string | undefined {
   const trimmed = line.trim();
@@ -116,7 +129,15 @@ function labelOf(line: string): string | undefined {
   return /[:：]\**$/.test(trimmed) && !LIST_ITEM.test(line) ? trimmed : undefined;
 }
 
-function sectionOf(label: string): "done" | "open" | undefined {
+/** Returns the last sentence of a label without code, because only this sentence announces the list. */
+export const announcementIn = (label: string): string =>
+  label
+    .replace(/`[^`]*`/g, " ")
+    .split(/[.!?。！？] /)
+    .at(-1) ?? "";
+
+function sectionOf(line: string): "done" | "open" | undefined {
+  const label = announcementIn(line);
   if (OPEN_LABEL.test(label)) return SUGGESTION.test(label) ? undefined : "open";
   return DONE_LABEL.test(label) && !NOT_YET.test(label) ? "done" : undefined;
 }

@@ -1,3 +1,5 @@
+import { proseSentences } from "./prose.ts";
+
 /** Patterns that recognize, in several languages, what users' words mean for their requests. */
 
 /** Words of a rule that applies beyond the current request. */
@@ -10,15 +12,26 @@ const RULE_OPENING =
  * text before the rule.
  */
 const RULE_INSIDE =
-  /([,;:—–(]? ?(?:\b(?:and|but|just|please|also)\b[, ]*)+|[,;—–(] ?)(?:make sure|ensure|avoid|prefer|keep|never|always|only use|without (?:adding|changing|touching|using|breaking)|(?:do not|don'?t) (?!know|see|think|understand|get|care|remember|mind|worry|forget|have)\p{L})/iu;
+  /(?<!\b(?:can|could|will|would|may|might|to) ?)([,;:—–(]? ?(?:\b(?:and|but|just|please|also)\b[, ]*)+|[,;—–(] ?)(?:make sure|ensure|avoid|prefer|keep|never|always|only use|without (?:adding|changing|touching|using|breaking)|(?:do not|don'?t) (?!know|see|think|understand|get|care|remember|mind|worry|forget|have)\p{L})/iu;
 /** A short ban without a verb, such as "No new dependencies, please". */
 const BAN =
   /^(?:(?:and|but|also|please)[, ]+)*no (?!(?:problem|problems|worries|idea|need|one|way|thanks|longer|luck|change|changes|matter|doubt|errors?)\b)[\p{L}-]+(?: (?!\p{L}+ed\b)[\p{L}-]+){0,3}(?:,? please)?[.!]*$/iu;
 /** Words that state how this user or this project works. */
 const CUSTOM =
-  /^(?:(?:and|but|also|note)[,:]? )*(?:(?:i|we)(?: would|'d)? (?:(?:strongly |really |usually |normally )?prefer|rather|use|only use|never use)|our (?:convention|style|rule|policy|standard)s?) /iu;
+  /^(?:(?:and|but|also|note)[,:]? )*(?:for [^,]{1,60}, )?(?:(?:i|we)(?: would|'d)? (?:(?:actually |generally |personally |strongly |really |usually |normally )?prefer|rather|use|only use|never use)|our (?:convention|style|rule|policy|standard)s?) /iu;
+/** Words of an idea that is not decided yet, as in "One way would be to always use the parent color". */
+const UNDECIDED =
+  /\b(?:would|could|might) be to\b|\btheoretically\b|\bone (?:option|way|idea) (?:is|would)\b/i;
 const RULE_ANYWHERE =
   /^请?(?:使用|用|只用|避免)|不要|禁止|^别|を使って|ないで(?:ください|下さい|くれ|ね|よ|$|[。！、])|してはいけ|써 ?줘|사용해|지 ?마(?:세요|십시오|라|요|$|[.!,\s])/u;
+
+/** A question that the user wrote without a question mark. */
+const UNMARKED_QUESTION =
+  /^(?:(?:and|but|so|ok(?:ay)?|also)[, ]+)*(?:(?:what|which|where|who|why|how) (?:is|are|was|were|do|does|did|many|much|come|far|long|often)|what'?s|where'?s|how'?s)\b/i;
+
+/** Returns true if the sentence is a question, with or without a question mark. */
+export const isQuestion = (sentence: string): boolean =>
+  /[?？؟][\s)"'”’*_`]*$/.test(sentence) || UNMARKED_QUESTION.test(sentence);
 
 /** Request in the form of a question. */
 const POLITE =
@@ -26,19 +39,22 @@ const POLITE =
 
 /** Returns true if the sentence states a rule that applies beyond the current task. */
 export function saysRule(sentence: string): boolean {
-  if (isCallOffAlone(sentence)) return false;
+  if (isCallOffAlone(sentence) || UNDECIDED.test(sentence)) return false;
   if (/[?？]$/.test(sentence)) return POLITE.test(sentence) && STANDING.test(sentence);
   if (saysStrictRule(sentence) || BAN.test(sentence)) return true;
   return RULE_OPENING.test(sentence) || RULE_INSIDE.test(sentence);
 }
 
 /**
- * Returns the rule in a sentence, verbatim. If the sentence also asks for work, returns only the clause with
- * the rule.
+ * Returns the rule in a sentence, verbatim. If the sentence also says something else, returns only the clause
+ * with the rule.
  */
 export function ruleIn(sentence: string): string | undefined {
   if (!saysRule(sentence)) return undefined;
-  const inside = WORK.test(sentence) ? RULE_INSIDE.exec(sentence) : null;
+  const isRuleAlone =
+    !asksForWork(sentence) &&
+    (saysStrictRule(sentence) || BAN.test(sentence) || RULE_OPENING.test(sentence) || POLITE.test(sentence));
+  const inside = isRuleAlone ? null : RULE_INSIDE.exec(sentence);
   return inside === null ? sentence : sentence.slice(inside.index + (inside[1]?.length ?? 0));
 }
 
@@ -47,7 +63,7 @@ export function ruleIn(sentence: string): string | undefined {
  * not enough, because a long description of a task is full of it.
  */
 export function saysStrictRule(sentence: string): boolean {
-  if (isCallOffAlone(sentence) || /[?？]$/.test(sentence)) return false;
+  if (isCallOffAlone(sentence) || UNDECIDED.test(sentence) || /[?？]$/.test(sentence)) return false;
   if (STANDING.test(sentence) || RULE_ANYWHERE.test(sentence) || CUSTOM.test(sentence)) return true;
   return STRICT_OPENING.test(sentence) && RULE_OPENING.test(sentence);
 }
@@ -57,7 +73,7 @@ const STRICT_OPENING =
 
 /** A question word at the start asks for words, as in "How can we do it?". */
 const ASKS_FOR_WORDS =
-  /^(?:(?:and|but|so|ok(?:ay)?|also)[, ]+)*(?:what|why|how|when|where|which|who|whose|is|are|was|were|do|does|did|has|have|warum|wieso|wie|was|wo|pourquoi|comment|quoi|por qué|cómo|qué|почему|как|что|где)(?=$|[\s,'])/iu;
+  /^(?:(?:and|but|so|ok(?:ay)?|also)[, ]+)*(?:what|why|how|when(?= (?:is|are|was|were|do|does|did|will|can|should)\b)|where|which|who|whose|is|are|was|were|do|does|did|has|have|warum|wieso|wie|was|wo|pourquoi|comment|quoi|por qué|cómo|qué|почему|как|что|где)(?=$|[\s,'])/iu;
 const CAN_YOU = /(?:^|[\s,(])(?:can|could|will|would) (?:you|we) \p{L}/iu;
 const PLEASE = /\b(?:please|pls|bitte|por favor|s'il te plaît)\b|пожалуйста|请|ください|주세요/iu;
 
@@ -68,12 +84,49 @@ export const isPoliteRequest = (sentence: string): boolean =>
   WORK.test(sentence) ||
   (CAN_YOU.test(sentence) && !ASKS_FOR_WORDS.test(sentence));
 
-const WORK =
-  /^(?:(?:and|but|also|please|then|now|next|so|ok(?:ay)?|first|yes|yeah|great|bitte|cool|well|actually|lastly|finally)[,:.! ]+)*(?:(?:let'?s|let us|go ahead|(?:i|we)(?:'d| would)? (?:want|need|like)(?: you)? to|(?:i|we) need|you (?:should|need to|can)(?! not|n't)|it should|there should) |(?:add|adapt|adjust|amend|analy[sz]e|apply|build|bump|change|check|clean|commit|compare|configure|convert|create|debug|delete|deploy|design|document|do(?! not)|draft|explain|explore|extend|extract|find|finish|fix|generate|give|go|handle|help|implement|improve|inspect|install|integrate|investigate|list|look|make(?! sure)|merge|migrate|modify|move|open|optimi[sz]e|plan|port|post|publish|push|read|rebase|redesign|refactor|release|remove|rename|reorgani[sz]e|replace|research|restructure|revert|review|rewrite|rework|run|set|show|simplify|split|start|support|switch|tell|test|translate|try|update|upgrade|validate|verify|work|write|baue?|erstelle?|füge?|schreibe?|ändere?|entferne?|behebe?|prüfe?|ajoute[rz]?|crée[rz]?|corrige[rz]?|écris|añade|agrega|crea|arregla|escribe|добавь(?:те)?|создай(?:те)?|исправь(?:те)?|напиши(?:те)?)(?=$|[\s,.!?;:]))|添加|创建|实现|修复|编写|を(?:追加|作成|実装|修正)|(?:추가|작성|구현|수정)해/iu;
+/** Verbs that ask for work at the start of a sentence. */
+const WORK_VERBS =
+  "add|adapt|adjust|amend|analy[sz]e|apply|build|bump|change|check|clean|commit|compare|configure|convert|create|debug|delete|deploy|design|document|do(?! not)|draft|explain|explore|extend|extract|find|finish|fix|generate|give|go|handle|help|implement|improve|inspect|install|integrate|investigate|list|look|make(?! sure)|merge|migrate|modify|move|open|optimi[sz]e|plan|port|post|publish|push|read|rebase|redesign|refactor|release|remove|rename|reorgani[sz]e|replace|research|restructure|revert|review|rewrite|rework|run|set|show|simplify|split|start|support|switch|tell|test|translate|try|update|upgrade|validate|verify|work|write";
+/** The same in other languages. */
+const OTHER_WORK_VERBS =
+  "baue?|erstelle?|füge?|schreibe?|ändere?|entferne?|behebe?|prüfe?|ajoute[rz]?|crée[rz]?|corrige[rz]?|écris|añade|agrega|crea|arregla|escribe|добавь(?:те)?|создай(?:те)?|исправь(?:те)?|напиши(?:те)?";
+const WORK = new RegExp(
+  `^(?:(?:and|but|also|please|then|now|next|so|ok(?:ay)?|first|yes|yeah|great|bitte|cool|well|actually|lastly|finally)[,:.! ]+)*(?:(?:let'?s|let us|go ahead|(?:i|we)(?:'d| would)? (?:want|need|like)(?: you)? to|(?:i|we) need|you (?:should|need to|can)(?! not|n't)|it should|there should) |(?:${WORK_VERBS}|${OTHER_WORK_VERBS})(?=$|[\\s,.!?;:]))|添加|创建|实现|修复|编写|を(?:追加|作成|実装|修正)|(?:추가|작성|구현|수정)해`,
+  "iu",
+);
+/** Work that a later clause asks for, as in "The third is better, implement it". */
+const WORK_INSIDE = new RegExp(
+  `[,;—–] (?:(?:and|then|so|also|please|now|but|just) )*(?:${WORK_VERBS}) (?:it|them|this|that|these|those|the|an?|all|my|our|your|its)\\b`,
+  "i",
+);
 
 /** Returns true if the sentence asks for work that can be finished. */
 export const asksForWork = (sentence: string): boolean =>
-  WORK.test(sentence) || (/[?？]$/.test(sentence) && isPoliteRequest(sentence));
+  WORK.test(sentence) || WORK_INSIDE.test(sentence) || (/[?？]$/.test(sentence) && isPoliteRequest(sentence));
+
+/** Words of a sentence that tells something, as in "my account is …" or "there's no reason for …". */
+const TELLS =
+  /^(?:(?:and|but|so|also|well|ah+|oh|ok(?:ay)?|actually|btw|fyi|note(?: that)?|in that case|for the record)[,.:!]* )*(?:if [^,]{1,160}, (?:which [^,]{1,80}, )?)?(?:i|we|he|she|they|it|this|that|there|my|our|his|her|their|the|these|those|customers|users)(?:['’](?:s|m|re|ve))? \S/i;
+/** Words of a sentence that reports a problem or an obligation, so that it asks for work. */
+const WANTS =
+  /n['’]t\b|\b(?:not|no longer|broke|broken|breaks|bugs?|issues?|problems?|errors?|fail\w*|crash\w*|wrong\w*|incorrect\w*|missing|slow\w*|stuck|hangs?|hung|still|same|weird|strange|ugly|confus\w*|duplicat\w*|twice|leaks?|warnings?|exceptions?|too|should|must|needs?|want\w*|wish|would (?:be|like|love|prefer)|ha(?:s|ve) to|cannot|lost|empty|instead|un(?:resolved|answered)|outstanding|pending|regress\w*|flaky)\b/i;
+
+/** Returns true if the sentence only tells something: it asks for nothing and reports no problem. */
+export const onlyTells = (sentence: string): boolean =>
+  TELLS.test(sentence) && !WANTS.test(sentence) && !/[?？؟]/.test(sentence) && !asksForWork(sentence);
+
+/** Returns true for lasting information about the user or the project, as in "my account is …" or "we use …". */
+export const informs = (sentence: string): boolean =>
+  /^(?:(?:and|but|also|btw|fyi|note)[,:]? )*(?:my|our|i(?:'m| am| use| have| work)|we(?:'re| are| use| have| work| run))\b/i.test(
+    sentence,
+  );
+
+/** A command line that the user sends as a message, to run or test what the agent made. */
+const COMMAND_LINE =
+  /^[$>]? ?(?:(?:python3?|node|deno|bun|ruby|php|perl|java|bash|sh) (?:run )?[\w./-]+\.\w{1,5}|(?:npm|npx|pnpm|yarn|bun|cargo|mvn|gradle|dotnet) (?:run |exec )?[\w:@./-]+|\.\/[\w./-]+|pytest)(?: [^\s?]+){0,8}$/;
+
+/** Returns true if the message is only a command line. It tests the work and asks for nothing new. */
+export const isCommandLine = (text: string): boolean => COMMAND_LINE.test(text.trim());
 
 const NEGATION =
   /(?:^|[\s"'(])(?:do not|don'?t|never|no longer|stop|not|without|avoid|nicht|niemals|nie|kein\p{L}*|pas|jamais|n'\p{L}+|nunca|no|не|никогда)(?=$|[\s,.!?;:'")])|不要|别|禁止|不用|しないで|使わない|決して|하지 ?마|쓰지 ?마|절대/iu;
@@ -100,8 +153,23 @@ const COMPLAINT =
   /(?:^|[\s"'(])(?:still (?:not|no|broken|fail\p{L}*|the same|(?:does|is|ca)n'?t|get\p{L}*|see\p{L}*|happen\p{L}*|wrong|missing)|(?:does|did|do|is|are)(?:n'?t| not) (?:work|fix|show|appear|compil|help)\p{L}*|not (?:working|fixed)|(?:the )?same (?:error|issue|problem|result)|(?:is|are|it'?s) (?:broken|missing)|(?:funktionier|geht|klapp)\p{L}* (?:\p{L}+ )?nicht|immer noch|noch immer|(?:ne )?(?:marche|fonctionne)\p{L}* (?:toujours )?pas|même erreur|no funciona|sigue (?:sin|igual|fallando)|mismo error|не работает|вс[её] ещ[её]|по-прежнему|та же ошибка)(?=$|[\s,.!?;:'")])|还是(?:不|没|报错|一样)|仍然|没有?(?:用|效果|变化)|不起作用|不行|まだ(?:動|直|エラー)|動(?:かない|きません)|直って(?:い)?(?:ない|ません)|同じエラー|여전히|아직도|안 ?(?:돼|되|됩)/iu;
 const COMPLAINT_CHARS = 160;
 
+/** A question for a yes or a no asks about the words after it, as in "did you say that we don't show it?". */
+const YES_NO_QUESTION =
+  /^(?:(?:and|so|but|ok(?:ay)?|wait|hmm+)[, ]+)*(?:was|were|is|are|do|does|did|has|have|can|could|would|should) [^?？]*[?？]$/i;
+const STILL = /\b(?:still|same|again|immer noch|toujours)\b/i;
+
+/** Returns true for a question that only asks for a yes or a no. A complaint as a question says "still". */
+export const isYesNoQuestion = (sentence: string): boolean =>
+  YES_NO_QUESTION.test(sentence) && !STILL.test(sentence);
+
 /** Returns true if the message starts with a complaint about the work. */
-export const complains = (text: string): boolean => COMPLAINT.test(text.slice(0, COMPLAINT_CHARS));
+export const complains = (text: string): boolean => {
+  const opening = text.slice(0, COMPLAINT_CHARS);
+  return (
+    COMPLAINT.test(opening) &&
+    proseSentences(opening).some((sentence) => COMPLAINT.test(sentence) && !isYesNoQuestion(sentence))
+  );
+};
 
 /** Words of thanks that close a request. */
 const THANKS = /^(?:(?:ok(?:ay)?|great|perfect|many)[,.! ]*)*(?:thanks?|thank you|thx)\b/i;

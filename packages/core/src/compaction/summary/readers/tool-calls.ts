@@ -6,7 +6,8 @@ import { contentText, field, firstString, stringField } from "../../../messages/
 import { clip, oneLine } from "../clip.ts";
 import { ErrorLedger, type ErrorRecord, programOf, readCommand } from "./command-runs.ts";
 import { isRefusal, type OpenExchange, refusalReason } from "./exchanges.ts";
-import { lastSentence } from "./prose.ts";
+import { FileLedger } from "./file-ledger.ts";
+import { reasonBefore } from "./reasons.ts";
 import {
   type Answer,
   type BackgroundTask,
@@ -23,10 +24,10 @@ import {
 import {
   definedNames,
   editsIn,
-  FileLedger,
   type FileRecord,
   fileUseIn,
   importedPackages,
+  languageOf,
   type NameTally,
 } from "./touched-code.ts";
 
@@ -53,6 +54,10 @@ interface CallSetting {
   /** The agent's last text before the call. */
   readonly said: string | undefined;
   readonly round: number;
+  /** Folder of the shell, if the entry has it. */
+  readonly cwd: string | undefined;
+  /** True if an earlier summary already counts the call. */
+  readonly isCovered: boolean;
 }
 
 /** Reads tool calls with their results into ledgers of files, errors, to-dos, answers and findings. */
@@ -67,6 +72,8 @@ export class ToolReader {
   readonly #unanswered: string[] = [];
   readonly #openQuestions: string[] = [];
   readonly #tallies: Tallies;
+  /** Folder of the shell after the last command, as far as the commands show it. */
+  #shellFolder: string | undefined;
 
   constructor(tallies: Tallies, before: OpenBefore | undefined) {
     this.#tallies = tallies;
@@ -122,7 +129,7 @@ export class ToolReader {
     if (use === undefined || path === undefined) return false;
     const { at, setting } = call;
     if (use === "read") {
-      this.#files.read(at, path);
+      this.#files.read(at, path, setting.isCovered);
       if (!setting.aside) exchange.actions.push({ kind: "read", at, path });
       return true;
     }
@@ -131,9 +138,11 @@ export class ToolReader {
       use === "write"
         ? (firstString(call.input, "content", "file_text") ?? "")
         : edits.map(({ now }) => now).join("\n");
-    const defines = [...definedNames(code)];
+    // In prose, words such as "class outright" look like definitions.
+    const defines = languageOf(path) === undefined ? [] : [...definedNames(code)];
     const reason = setting.aside ? undefined : reasonFrom(setting.said);
-    this.#files.change(at, path, { kind: use, edits, defines, reason });
+    const kind = use === "write" && existedBefore(call) ? "edit" : use;
+    this.#files.change(at, path, { kind, edits, defines, reason, isCovered: setting.isCovered });
     this.#errors.fileEdited(path);
     this.#tallies.packages.add(importedPackages(code), at);
     this.#tallies.names.add(defines, setting.round);
@@ -148,7 +157,9 @@ export class ToolReader {
     if (program !== undefined && !DULL_PROGRAMS.has(program))
       this.#tallies.programs.add([program], setting.round);
     this.#errors.command(run, output);
-    if (!run.failed) this.#files.shellCommand(at, command);
+    const folder = setting.cwd ?? this.#shellFolder;
+    // A failed command may have changed nothing. A new folder shows in the next entry.
+    if (!run.failed) this.#shellFolder = this.#files.shellCommand(at, command, folder, setting.isCovered);
     if (!run.failed && run.commit) exchange.commits.push({ at, ...run.commit });
   }
 
@@ -208,6 +219,16 @@ function callOf(at: number, { name, use, results: [result] }: ToolPair, setting:
   };
 }
 
+/** Characters of the result of a write that say whether the file existed. */
+const WRITE_RESULT_CHARS = 300;
+
+/** Returns true if the result of a write says that it replaced a file. */
+const existedBefore = ({ toolUseResult, output }: Call): boolean =>
+  stringField(toolUseResult, "type") === "update" ||
+  /\b(?:has been updated|overw(?:rote|ritten)|updated successfully)\b/i.test(
+    headOf(output, WRITE_RESULT_CHARS),
+  );
+
 const MAX_REASON_CHARS = 160;
 const MAX_LABEL_CHARS = 110;
 /** Programs such as `ls` and `grep`, which say nothing about the technology of the project. */
@@ -223,7 +244,7 @@ const SILENT_TOOLS: ReadonlySet<string> = new Set(
 const TARGET_FIELDS = "description url query pattern file_path path command summary action".split(" ");
 
 function reasonFrom(said: string | undefined): string | undefined {
-  const sentence = said === undefined ? undefined : lastSentence(said);
+  const sentence = said === undefined ? undefined : reasonBefore(said);
   return sentence && clip(sentence.replace(/[:：]$/, ""), MAX_REASON_CHARS);
 }
 

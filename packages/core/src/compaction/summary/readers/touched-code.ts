@@ -12,6 +12,8 @@ export interface FileRecord {
   /** True if somebody else changed the file while the agent worked. */
   readonly changedOutside: boolean;
   readonly removed: boolean;
+  /** Path of the file before it was moved, or undefined if it was not moved. */
+  readonly movedFrom?: string | undefined;
   /** Position of the last change, or of the last read if nothing was changed. */
   readonly lastAt: number;
   /** Last edits, the newest last. */
@@ -27,18 +29,8 @@ export interface Edit {
   readonly now: string;
 }
 
-interface FileChange {
-  readonly kind: "write" | "edit";
-  readonly edits: readonly Edit[];
-  /** Names that the new text defines. */
-  readonly defines: readonly string[];
-  readonly reason: string | undefined;
-}
-
-const UNKNOWN_CHANGE: FileChange = { kind: "edit", edits: [], defines: [], reason: undefined };
-
 /** Returns how a call uses the file that it names, or undefined for tools without a single file. */
-export function fileUseIn(tool: string, input: unknown): "read" | FileChange["kind"] | undefined {
+export function fileUseIn(tool: string, input: unknown): "read" | "write" | "edit" | undefined {
   const use = fileUseOf(tool, input);
   if (use !== "change") return use;
   return writesWholeFile(tool, input) ? "write" : "edit";
@@ -58,91 +50,12 @@ export const UNTOUCHED_FILE: FileRecord = Object.freeze({
   defines: [],
 });
 
-type MutableRecord = { -readonly [Key in keyof FileRecord]: FileRecord[Key] };
-
-const KEPT_EDITS = 2;
-const KEPT_REASONS = 3;
-const MAX_NAMES = 12;
 /** Characters stored of an edit. A file written whole is recorded by its definitions. */
 const KEPT_EDIT_CHARS = 3_000;
-
-const SCANNED_COMMAND_CHARS = 600;
-const SHELL_WRITE =
-  /(?:^|[;&|\n]\s*)(?:cat|tee|echo[^>|;&\n]{0,200})\s*>>?\s*([\w./\\-]+\.\w{1,8})(?=$|[\s;&|<])/g;
-const SHELL_REMOVE = /(?:^|[;&|\n]\s*)(?:git\s+)?rm\s+(?:-\w+\s+)*([^;&|\n]+)/g;
 
 /** Returns true for a file in a temporary folder or in `/dev`. */
 export function isScratch(path: string): boolean {
   return /^\/dev\/|(?:^|[\\/])(?:tmp|temp|scratch(?:pad)?)[\\/]/i.test(path);
-}
-
-/** Collects what was done to each file, keyed by its path. */
-export class FileLedger {
-  readonly #files = new Map<string, MutableRecord>();
-
-  change(at: number, path: string, { kind, edits, reason, defines }: FileChange): void {
-    const file = this.#file(path);
-    const isNew = file.reads === 0 && file.edits === 0;
-    file.edits++;
-    file.lastAt = at;
-    file.removed = false;
-    const shown = edits.filter(({ was, now }) => was.trim() !== "" || now.trim() !== "");
-    if (shown.length > 0) file.lastEdits = [...file.lastEdits, ...shown].slice(-KEPT_EDITS);
-    const known = kind === "write" ? [] : file.defines;
-    if (kind === "write" || defines.length > 0)
-      file.defines = [...new Set([...defines, ...known])].slice(0, MAX_NAMES);
-    if (reason !== undefined && !file.reasons.includes(reason))
-      file.reasons = [...file.reasons, reason].slice(-KEPT_REASONS);
-    if (kind === "write" && isNew) Object.assign(file, { created: true, edits: 0 });
-  }
-
-  read(at: number, path: string): void {
-    const file = this.#file(path);
-    file.reads++;
-    if (file.edits === 0 && !file.created) file.lastAt = at;
-  }
-
-  changedOutside(path: string): void {
-    this.#file(path).changedOutside = true;
-  }
-
-  /** Records files that a shell command visibly writes or removes. */
-  shellCommand(at: number, command: string): void {
-    const words = headOf(command, SCANNED_COMMAND_CHARS);
-    for (const [, path = ""] of words.matchAll(SHELL_WRITE)) {
-      if (!isScratch(path)) this.change(at, path, UNKNOWN_CHANGE);
-    }
-    for (const [, paths = ""] of words.matchAll(SHELL_REMOVE)) {
-      for (const path of paths.split(/\s+/)) this.#removed(at, path);
-    }
-  }
-
-  records(): readonly FileRecord[] {
-    return [...this.#files.values()];
-  }
-
-  #removed(at: number, path: string): void {
-    const known = [...this.#files.values()].find((file) => isNamedBy(path, file.path));
-    if (known) Object.assign(known, { removed: true, lastAt: at });
-  }
-
-  #file(path: string): MutableRecord {
-    const known = this.#files.get(path);
-    if (known) return known;
-    const file: MutableRecord = { ...UNTOUCHED_FILE, path };
-    this.#files.set(path, file);
-    return file;
-  }
-}
-
-/**
- * Returns true if a command names this file. The command may name the full path, the end of the path from
- * some folder on, or the bare name.
- */
-function isNamedBy(name: string, path: string): boolean {
-  const short = name.replace(/\\/g, "/").replace(/^(?:\.\/+)+/, "");
-  const long = path.replace(/\\/g, "/");
-  return short !== "" && (long === short || long.endsWith(`/${short}`));
 }
 
 /** Returns the replacements of a call, in order. */
