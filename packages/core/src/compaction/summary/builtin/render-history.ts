@@ -3,6 +3,7 @@ import { bulleted, clip, clipMarkdown, indented, oneLine, quoted } from "../clip
 import type { ErrorRecord } from "../readers/readers.ts";
 import {
   AFTER_INTERRUPTION,
+  byTopic,
   commandsIn,
   condensed,
   type Exchange,
@@ -17,16 +18,23 @@ import {
   LABELS,
   lastLongerRequest,
   leadSentence,
+  mergedText,
   messageForms,
   NEEDS_CONTEXT_CHARS,
   type Plan,
   parseMessageItem,
+  type Reason,
   type Remark,
+  readReasonItem,
+  reasonItem,
+  reasonRank,
   repliedTo,
   requestInFull,
   SEE_CURRENT_REQUEST,
   type SessionDigest,
   saysLittle,
+  settleReasons,
+  shortText,
   soundsLikeCorrection,
   statedOutcome,
   withoutBold,
@@ -265,9 +273,40 @@ export function renderProblemSolving(digest: SessionDigest): Piece[] {
     ...answerPieces(digest),
     ...digest.plans.slice(-2).map(planPiece),
     ...findingPieces(digest),
+    ...reasonPieces(digest),
     ...remarkPieces(digest),
   ];
 }
+
+/**
+ * Importance of a cause or a decision. The important ones are worth a line. They still come after almost all
+ * user messages.
+ */
+const REASON_IMPORTANCE: readonly number[] = [308, 306, 304, 302, 150];
+
+/**
+ * Renders causes and decisions of this part and of earlier summaries. Statements on the same topic share a
+ * piece. If the budget is small, they share a line too.
+ */
+function reasonPieces(digest: SessionDigest): Piece[] {
+  const groups = byTopic(settleReasons([...earlierReasons(digest), ...digest.reasons]));
+  return groups.map((reasons, index) => {
+    const [first] = reasons;
+    if (first === undefined) return piece([""], 0);
+    const { type, by } = first;
+    const items = (textOf: (reason: Reason) => string): string =>
+      reasons.map((reason) => reasonItem(type, by, textOf(reason))).join("\n");
+    const importance = (REASON_IMPORTANCE[reasonRank(first)] ?? 0) + rising(0, 1, index, groups.length);
+    return piece(
+      [items(({ text }) => text), items(shortText), reasonItem(type, by, mergedText(reasons))],
+      importance,
+      LABELS.reasons,
+    );
+  });
+}
+
+const earlierReasons = ({ earlier }: SessionDigest): readonly Reason[] =>
+  earlierItems(earlier, "Problem Solving").flatMap((item) => readReasonItem(item) ?? []);
 
 function answerPieces({ answers }: SessionDigest): Piece[] {
   return answers.map(({ question, answer }, index) => {
@@ -299,11 +338,13 @@ function findingPieces({ findings }: SessionDigest): Piece[] {
   });
 }
 
-function remarkPieces({ exchanges, remarks }: SessionDigest): Piece[] {
+function remarkPieces({ exchanges, remarks, reasons }: SessionDigest): Piece[] {
   const lastText = exchanges.at(-1)?.texts.at(-1)?.at;
   const lastAt = Math.max(1, remarks.at(-1)?.at ?? 1);
   const importanceOf = (remark: Remark): number => 90 + remark.score * 12 + (50 * remark.at) / lastAt;
-  return withoutRepeats(remarks.filter(({ at }) => at !== lastText))
+  const stated = new Set(reasons.map(({ at, text }) => `${at}\n${text}`));
+  const isStated = ({ at, text }: Remark): boolean => stated.has(`${at}\n${text.replaceAll("**", "")}`);
+  return withoutRepeats(remarks.filter((remark) => remark.at !== lastText && !isStated(remark)))
     .toSorted((a, b) => importanceOf(b) - importanceOf(a))
     .slice(0, MAX_REMARKS)
     .sort((a, b) => a.at - b.at)
@@ -320,12 +361,18 @@ function withoutRepeats(remarks: readonly Remark[]): readonly Remark[] {
   });
 }
 
+const WORK_ITEM = "- Work at the last summary: ";
+/** Number of items about the work at earlier summaries to keep. The causes in older ones are listed anyway. */
+const MAX_EARLIER_WORKS = 3;
+
 /**
  * Renders the section "Current Work" of the earlier summary as one item of history, so that summaries do not
  * nest.
  */
 function earlierSolutions({ earlier, exchanges }: SessionDigest): Piece[] {
-  const items = earlierItems(earlier, "Problem Solving");
+  const all = earlierItems(earlier, "Problem Solving").filter((item) => readReasonItem(item) === undefined);
+  const works = all.filter((item) => item.startsWith(WORK_ITEM)).slice(0, -MAX_EARLIER_WORKS);
+  const items = all.filter((item) => !works.includes(item));
   const pieces = items.map((item, index) => {
     const bullet = bulleted(item);
     return piece(
@@ -337,7 +384,7 @@ function earlierSolutions({ earlier, exchanges }: SessionDigest): Piece[] {
   const work = earlierWorkInBrief(earlier);
   if (work === "" || exchanges.length === 0) return pieces;
   const forms = [MAX_EARLIER_WORK_CHARS, 360].map(
-    (chars) => `- Work at the last summary: ${clip(work, chars)}`,
+    (chars) => `${WORK_ITEM}${clip(work, chars)}`,
   );
   return [...pieces, piece(forms, 200, LABELS.earlierSolutions)];
 }

@@ -69,6 +69,16 @@ export {
   type Remark,
   withoutBold,
 } from "./prose.ts";
+export {
+  byTopic,
+  mergedText,
+  readReasonItem,
+  reasonItem,
+  reasonRank,
+  settleReasons,
+  shortText,
+} from "./reason-list.ts";
+export { OMISSION, type Reason, type StatedReason } from "./reasons.ts";
 export { type Answer, type BackgroundTask, condensed, type Finding, type Plan } from "./replies.ts";
 export { saysDoneAbout, saysUnfinished } from "./reports.ts";
 export {
