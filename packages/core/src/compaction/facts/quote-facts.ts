@@ -14,10 +14,14 @@ import { operationIn, pathOf } from "./work-facts.ts";
 export const FACTS_BUDGET_TOKENS = 4_000;
 
 /**
- * Token budget for causes and decisions within that budget, so that many small reasons leave room for the
- * rest. It holds about thirty statements.
+ * Maximum share of the budget for causes and decisions, and the maximum in tokens. They leave room for files
+ * and the user's words. The tokens are enough for about thirty statements.
  */
-const REASONS_BUDGET_TOKENS = 1_000;
+const REASONS_SHARE = 0.45;
+const MAX_REASONS_TOKENS = 1_000;
+
+const reasonsBudget = ({ budgetTokens }: QuoteOptions): number =>
+  Math.min(MAX_REASONS_TOKENS, Math.floor(budgetTokens * REASONS_SHARE));
 
 interface QuoteOptions {
   readonly budgetTokens: number;
@@ -44,11 +48,11 @@ interface QuotedFacts {
 export function quoteFacts(missing: readonly Fact[], options: QuoteOptions): QuotedFacts {
   const { countTokens, budgetTokens } = options;
   let forms: Map<Fact, Form> = new Map(missing.map((fact) => [fact, "whole"]));
-  const isTooMuch = (): boolean =>
-    countTokens(quotation(forms)) > budgetTokens || reasonTokens(forms, options) > REASONS_BUDGET_TOKENS;
-  if (isTooMuch()) {
+  const isTooMuch = (): boolean => countTokens(quotation(forms)) > budgetTokens;
+  if (isTooMuch() || reasonTokens(forms, options) > reasonsBudget(options)) {
     forms = choose(missing, options);
-    while (forms.size > 0 && isTooMuch()) shrink(forms);
+    while (reasonTokens(forms, options) > reasonsBudget(options)) shrink(forms, isReasonFact);
+    while (forms.size > 0 && isTooMuch()) shrink(forms, () => true);
   }
   const text = quotation(forms);
   const found = findFacts(missing, [text]);
@@ -69,11 +73,12 @@ const quotation = (forms: ReadonlyMap<Fact, Form>): string =>
   forms.size === 0 ? "" : factsSection(factLines(forms));
 
 /** Chooses facts by the tokens of their lines. All lines together are counted afterward. */
-function choose(missing: readonly Fact[], { budgetTokens, countTokens }: QuoteOptions): Map<Fact, Form> {
+function choose(missing: readonly Fact[], options: QuoteOptions): Map<Fact, Form> {
+  const { budgetTokens, countTokens } = options;
   const forms = new Map<Fact, Form>();
   const labels = new Set<string>();
   let room = budgetTokens - countTokens(factsSection("-"));
-  let reasonRoom = REASONS_BUDGET_TOKENS;
+  let reasonRoom = reasonsBudget(options);
   const cost = (fact: Fact, form: Form): number => countTokens(`${factLine(fact, form)}\n`);
   const take = (fact: Fact, form: Form): void => {
     const label = labels.has(labelOf(fact)) ? 0 : countTokens(`${labelOf(fact)}\n`);
@@ -101,9 +106,11 @@ function choose(missing: readonly Fact[], { budgetTokens, countTokens }: QuoteOp
   return forms;
 }
 
-/** Shortens the last fact that can be shortened. If no fact can be shortened, drops the last fact. */
-function shrink(forms: Map<Fact, Form>): void {
-  const facts = [...forms.keys()];
+/**
+ * Shortens the last chosen fact that can be shortened. If none can be shortened, drops the last chosen one.
+ */
+function shrink(forms: Map<Fact, Form>, isChosen: (fact: Fact) => boolean): void {
+  const facts = [...forms.keys()].filter(isChosen);
   const long = facts.findLast(
     (fact) => (fact.kind === "directive" || isReasonFact(fact)) && forms.get(fact) === "whole",
   );

@@ -20,9 +20,10 @@ const ROOT_CAUSES: readonly RegExp[] = [
     `\\b(?:the|that's the|that is the|my|our|one|another) (?:${WHICH} ){0,2}(?:[\\w-]+ ){0,2}(?:${TROUBLE})s?(?: here| there| now| though)?(?: (?:with|in|of|for|on|behind|from) [^.;:]{1,60})? ${BE}\\b`,
   ),
   new RegExp(`^(?:\\W*\\d?\\W*)(?:the )?(?:${WHICH} )?(?:${TROUBLE})(?: \\d{1,2})?\\W{0,4}:`),
+  new RegExp(`\\b(?:see|found|spotted|identified|know|hit) (?:the|a|another) (?:[\\w-]+ )?(?:${TROUBLE})s?\\b(?: (?:here|now))?[\\s,]*[—–:-].{16}`),
   /\b(?:caused by|results? from|resulted from|stems? from|stemmed from|comes? from the|triggered by|is what (?:breaks|broke|causes|caused|made)|to blame)\b/,
   /\b(?:turns out|turned out|it turns out)\b/,
-  /\b(?:fails?|failed|failing|broken?|breaks|crash(?:es|ed)?|hangs)\b[^.:—–]{0,80}(?:: | [—–-] ).{16}/,
+  /\b(?:fails?|failed|failing|broken?|breaks|crash(?:es|ed)?|hangs)\b[^.:—–]{0,80} [—–-] .{16}/,
   /\bpre-?existing\b|\b(?:unrelated|not related) to\b/,
   /\b(?:fail(?:s|ed|ing|ure)?|br(?:oke|oken|eaks|eaking)|crash(?:es|ed|ing)?|hangs?|hung|wrong|missing|lost|stuck|red|flaky|slow|empty|reject(?:s|ed)|error(?:s|ed)?|block(?:s|ed|ing)|prevent(?:s|ed|ing)?|does(?:n't| not) work|did(?:n't| not) work|not work(?:s|ing)?|(?:not|n't) (?:match|find|found|exist|run|ran|load|apply|fire|trigger|show|update|called|set|get|detect|detected|recogni[sz]ed?)\w*)\b.{0,120}?\b(?:because|since|due to|as a result of)\b/,
   /\b(?:because|since|due to)\b.{0,120}?\b(?:fail(?:s|ed|ing)?|br(?:oke|eaks)|crash(?:es|ed)|hangs?|hung|never (?:runs?|ran|fires?|fired|called|set)|(?:does|do|did|is|are|was|were|ca|could|has|have)(?:n't| not|nnot))\b/,
@@ -85,7 +86,7 @@ const PLAN =
 const INSPECTS =
   /^(?:\W*\w+[,!. ]+){0,2}(?:let me|i'?ll|i will|i need to|i should|i'm going to|we'?ll|let's) (?:also |now |just |first |quickly |carefully )*(?:check|look|read|see|verify|run|search|explore|find|understand|investigate|examine|test|view|try|analy[sz]e|inspect|debug|think|re-?read|get|grep|confirm|trace|review|figure|dig|compare|start|continue)\b/;
 const OFFER = /\b(?:would you like|do you want|shall i|should i|let me know|want me to|feel free)\b/;
-const PREDICTION = /\b(?:should (?:now |then )?(?:pass|work|be (?:green|fixed|fine|working)))\b/;
+const PREDICTION = /\b(?:should (?:now |then |all )?(?:pass|work|be (?:completely |all )?(?:green|fixed|fine|working)))\b/;
 /** Emphatic statement that announces a cause in the next sentence. */
 const ANNOUNCEMENT =
   /^\W*(?:(?:ah|oh|ok(?:ay)?|aha|wait|great|perfect|good|yes|right|interesting|now|excellent)[\s,!.—–-]+){0,3}(?:i (?:can )?(?:now )?(?:see|found|think i found|know|understand|remember)|(?:i(?:'ve| have) )?(?:found|identified|spotted|located)|there(?:'s| is|'s) (?:it|the (?:issue|problem|bug))|that(?:'s| is) (?:it|the (?:issue|problem|bug))|here(?:'s| is) (?:it|the (?:issue|problem|bug|cause)))\b.{0,80}$/;

@@ -13,7 +13,7 @@ import { contentWords, shareIn } from "./topic-words.ts";
 /** Maximum number of statements to compare. A session has far fewer. */
 const MAX_COMPARED = 240;
 /** Share of the words of a statement that a repetition of it must contain. */
-const REPEATED_SHARE = 0.85;
+const REPEATED_SHARE = 0.75;
 /** Share of the words of a belief that a correction of it must contain. */
 const CORRECTED_SHARE = 0.6;
 /** Share of the words of a denied thing that a belief about it must contain. */

@@ -39,6 +39,8 @@ const MIN_CHARS = 24;
 const MIN_CHARS_IDEOGRAPHIC = 8;
 /** Number of content words below which a statement has no content. */
 const MIN_WORDS = 3;
+/** The same for a sentence that only announces code. */
+const MIN_WORDS_OF_OPENING = 5;
 /** Number of content words below which a reason is only filler. */
 const MIN_WORDS_OF_REASON = 2;
 /** Maximum length of a statement with the sentences that continue it. */
@@ -190,7 +192,7 @@ function hasContent(parts: readonly string[]): boolean {
   const text = parts.join(" ");
   if (!saysEnough(text)) return false;
   // A sentence that announces code or a list says nothing without it.
-  if (parts.length === 1 && /[:：]$/.test(text) && contentWords(text).size < 2 * MIN_WORDS) return false;
+  if (parts.length === 1 && /[:：]$/.test(text) && contentWords(text).size < MIN_WORDS_OF_OPENING) return false;
   const at = connectiveAt(text);
   const reason = at === -1 ? "" : text.slice(at).replace(/^\S+/, "");
   return at <= 0 || hasIdeographs(text) || contentWords(reason).size >= MIN_WORDS_OF_REASON;
