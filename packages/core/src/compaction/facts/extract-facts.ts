@@ -83,7 +83,8 @@ const isOf =
 function stillValid(before: readonly Fact[], digest: SessionDigest): readonly Fact[] {
   const hasSpoken = digest.exchanges.some(isRequest);
   const kept = before.filter(
-    (fact) => !isOf("directive", "todo")(fact) && !isReasonFact(fact) && !(hasSpoken && fact.kind === "question"),
+    (fact) =>
+      !isOf("directive", "todo")(fact) && !isReasonFact(fact) && !(hasSpoken && fact.kind === "question"),
   );
   return withErrorsResolved(withoutRunsRepeated(kept, digest), digest);
 }

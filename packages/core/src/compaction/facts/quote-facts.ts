@@ -1,5 +1,11 @@
 import type { CountText } from "../../measure/tokens/measure.ts";
-import type { DirectiveStatus, DirectiveType, Fact, FactAuthor, FactKind } from "../../messages/fact-ledger.ts";
+import type {
+  DirectiveStatus,
+  DirectiveType,
+  Fact,
+  FactAuthor,
+  FactKind,
+} from "../../messages/fact-ledger.ts";
 import { headOf, tailOf } from "../../messages/text.ts";
 import { proseSentences, saysRule } from "../summary/readers/readers.ts";
 import { factsSection, quotedLines } from "../summary/summary-message.ts";

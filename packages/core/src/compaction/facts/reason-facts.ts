@@ -36,7 +36,13 @@ export function reasonFacts({ digest, has, idsAt }: ReadEntries, before: readonl
 
 type Listed = Reason & { readonly at?: number; readonly fact?: Fact };
 
-export const reasonOf = ({ kind, by = "assistant", causeType = "reason", text, needles }: DraftFact): Reason => ({
+export const reasonOf = ({
+  kind,
+  by = "assistant",
+  causeType = "reason",
+  text,
+  needles,
+}: DraftFact): Reason => ({
   type: kind === "decision" ? "decision" : causeType,
   by,
   text,
@@ -44,10 +50,7 @@ export const reasonOf = ({ kind, by = "assistant", causeType = "reason", text, n
 });
 
 /** Writes facts of one group, each whole or short. Short facts on the same topic share a line. */
-export function reasonLines<F extends DraftFact>(
-  facts: readonly F[],
-  isShort: (fact: F) => boolean,
-): string {
+export function reasonLines<F extends DraftFact>(facts: readonly F[], isShort: (fact: F) => boolean): string {
   const whole = facts.filter((fact) => !isShort(fact)).map((fact) => [reasonOf(fact), fact.text] as const);
   const short = byTopic(facts.filter(isShort).map(reasonOf)).flatMap((reasons) =>
     reasons.slice(0, 1).map((first) => [first, mergedText(reasons)] as const),

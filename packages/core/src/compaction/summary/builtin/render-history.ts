@@ -3,7 +3,7 @@ import { bulleted, clip, clipMarkdown, indented, oneLine, quoted } from "../clip
 import type { ErrorRecord } from "../readers/readers.ts";
 import {
   AFTER_INTERRUPTION,
-  byTopic,
+  choiceText,
   commandsIn,
   condensed,
   type Exchange,
@@ -18,28 +18,21 @@ import {
   LABELS,
   lastLongerRequest,
   leadSentence,
-  mergedText,
   messageForms,
   NEEDS_CONTEXT_CHARS,
   type Plan,
   parseMessageItem,
-  type Reason,
-  type Remark,
   readReasonItem,
-  reasonItem,
-  reasonRank,
   repliedTo,
   requestInFull,
   SEE_CURRENT_REQUEST,
   type SessionDigest,
   saysLittle,
-  settleReasons,
-  shortText,
   soundsLikeCorrection,
   statedOutcome,
-  withoutBold,
 } from "../readers/readers.ts";
 import { type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
+import { reasonPieces, remarkPieces } from "./render-reasons.ts";
 
 /**
  * Renders the sections about the past: requests, user messages, errors with their fixes, and problem solving.
@@ -263,7 +256,6 @@ function earlierErrors({ earlier }: SessionDigest): Piece[] {
 }
 
 const MAX_FINDINGS = 12;
-const MAX_REMARKS = 18;
 const MAX_EARLIER_SOLUTION_CHARS = 420;
 const MAX_EARLIER_WORK_CHARS = 900;
 
@@ -278,42 +270,15 @@ export function renderProblemSolving(digest: SessionDigest): Piece[] {
   ];
 }
 
-/**
- * Importance of a cause or a decision. The important ones are worth a line. They still come after almost all
- * user messages.
- */
-const REASON_IMPORTANCE: readonly number[] = [308, 306, 304, 302, 150];
-
-/**
- * Renders causes and decisions of this part and of earlier summaries. Statements on the same topic share a
- * piece. If the budget is small, they share a line too.
- */
-function reasonPieces(digest: SessionDigest): Piece[] {
-  const groups = byTopic(settleReasons([...earlierReasons(digest), ...digest.reasons]));
-  return groups.map((reasons, index) => {
-    const [first] = reasons;
-    if (first === undefined) return piece([""], 0);
-    const { type, by } = first;
-    const items = (textOf: (reason: Reason) => string): string =>
-      reasons.map((reason) => reasonItem(type, by, textOf(reason))).join("\n");
-    const importance = (REASON_IMPORTANCE[reasonRank(first)] ?? 0) + rising(0, 1, index, groups.length);
-    return piece(
-      [items(({ text }) => text), items(shortText), reasonItem(type, by, mergedText(reasons))],
-      importance,
-      LABELS.reasons,
-    );
-  });
-}
-
-const earlierReasons = ({ earlier }: SessionDigest): readonly Reason[] =>
-  earlierItems(earlier, "Problem Solving").flatMap((item) => readReasonItem(item) ?? []);
-
 function answerPieces({ answers }: SessionDigest): Piece[] {
-  return answers.map(({ question, answer }, index) => {
-    const asked = oneLine(question);
-    const said = quoted(oneLine(answer));
+  return answers.map((given, index) => {
+    const asked = oneLine(given.question);
+    const said = quoted(oneLine(given.answer));
     return piece(
-      [`- ${clip(asked, 220)} → ${clip(said, 400)}`, `- ${clip(asked, 90)} → ${clip(said, 120)}`],
+      [
+        `- ${clip(asked, 220)} → ${clip(said, 400)}${choiceText(given)}`,
+        `- ${clip(asked, 90)} → ${clip(said, 120)}`,
+      ],
       330 + index,
       LABELS.answers,
     );
@@ -335,29 +300,6 @@ function findingPieces({ findings }: SessionDigest): Piece[] {
     const report = condensed(finding.text);
     const forms = [700, 320, 140].map((chars) => `- ${title}: ${clip(report, chars)}`);
     return piece(forms, rising(130, 220, index, kept.length), LABELS.findings);
-  });
-}
-
-function remarkPieces({ exchanges, remarks, reasons }: SessionDigest): Piece[] {
-  const lastText = exchanges.at(-1)?.texts.at(-1)?.at;
-  const lastAt = Math.max(1, remarks.at(-1)?.at ?? 1);
-  const importanceOf = (remark: Remark): number => 90 + remark.score * 12 + (50 * remark.at) / lastAt;
-  const stated = new Set(reasons.map(({ at, text }) => `${at}\n${text}`));
-  const isStated = ({ at, text }: Remark): boolean => stated.has(`${at}\n${text.replaceAll("**", "")}`);
-  return withoutRepeats(remarks.filter((remark) => remark.at !== lastText && !isStated(remark)))
-    .toSorted((a, b) => importanceOf(b) - importanceOf(a))
-    .slice(0, MAX_REMARKS)
-    .sort((a, b) => a.at - b.at)
-    .map((remark) =>
-      piece([`- ${clip(withoutBold(remark.text), 320)}`], importanceOf(remark), LABELS.remarks),
-    );
-}
-
-function withoutRepeats(remarks: readonly Remark[]): readonly Remark[] {
-  const seen = new Set<string>();
-  return remarks.filter((remark) => {
-    const key = remark.text.slice(0, 48).toLowerCase();
-    return !seen.has(key) && Boolean(seen.add(key));
   });
 }
 
@@ -383,8 +325,6 @@ function earlierSolutions({ earlier, exchanges }: SessionDigest): Piece[] {
   });
   const work = earlierWorkInBrief(earlier);
   if (work === "" || exchanges.length === 0) return pieces;
-  const forms = [MAX_EARLIER_WORK_CHARS, 360].map(
-    (chars) => `${WORK_ITEM}${clip(work, chars)}`,
-  );
+  const forms = [MAX_EARLIER_WORK_CHARS, 360].map((chars) => `${WORK_ITEM}${clip(work, chars)}`);
   return [...pieces, piece(forms, 200, LABELS.earlierSolutions)];
 }

@@ -79,7 +79,14 @@ export {
   shortText,
 } from "./reason-list.ts";
 export { OMISSION, type Reason, type StatedReason } from "./reasons.ts";
-export { type Answer, type BackgroundTask, condensed, type Finding, type Plan } from "./replies.ts";
+export {
+  type Answer,
+  type BackgroundTask,
+  choiceText,
+  condensed,
+  type Finding,
+  type Plan,
+} from "./replies.ts";
 export { saysDoneAbout, saysUnfinished } from "./reports.ts";
 export {
   agrees,

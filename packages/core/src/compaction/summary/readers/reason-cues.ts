@@ -20,7 +20,9 @@ const ROOT_CAUSES: readonly RegExp[] = [
     `\\b(?:the|that's the|that is the|my|our|one|another) (?:${WHICH} ){0,2}(?:[\\w-]+ ){0,2}(?:${TROUBLE})s?(?: here| there| now| though)?(?: (?:with|in|of|for|on|behind|from) [^.;:]{1,60})? ${BE}\\b`,
   ),
   new RegExp(`^(?:\\W*\\d?\\W*)(?:the )?(?:${WHICH} )?(?:${TROUBLE})(?: \\d{1,2})?\\W{0,4}:`),
-  new RegExp(`\\b(?:see|found|spotted|identified|know|hit) (?:the|a|another) (?:[\\w-]+ )?(?:${TROUBLE})s?\\b(?: (?:here|now))?[\\s,]*[—–:-].{16}`),
+  new RegExp(
+    `\\b(?:see|found|spotted|identified|know|hit) (?:the|a|another) (?:[\\w-]+ )?(?:${TROUBLE})s?\\b(?: (?:here|now))?[\\s,]*[—–:-].{16}`,
+  ),
   /\b(?:caused by|results? from|resulted from|stems? from|stemmed from|comes? from the|triggered by|is what (?:breaks|broke|causes|caused|made)|to blame)\b/,
   /\b(?:turns out|turned out|it turns out)\b/,
   /\b(?:fails?|failed|failing|broken?|breaks|crash(?:es|ed)?|hangs)\b[^.:—–]{0,80} [—–-] .{16}/,
@@ -48,7 +50,7 @@ const CORRECTIONS: readonly RegExp[] = [
 
 const DECISIONS: readonly RegExp[] = [
   /\b(?:decid(?:ed?|ing)|decision|chose|chosen|choosing|opt(?:ed|ing) (?:for|to)|went with|going with|go with|gone with|settled? on|agreed (?:to|on|that)|stick(?:ing)? with|stuck with|deliberately|intentionally|on purpose|by design|trade-?offs?|won't fix|out of scope)\b/,
-  /\b(?:instead|rather than|as opposed to|over the alternative|in favou?r of|no longer (?:need|use|uses|call|calls))\b/,
+  /\b(?:no need (?:for|to)|(?:don't|doesn't|didn't|won't|not) need(?:ed)? (?:to|the|a|an|any|for|it|this))\b|\b(?:instead|rather than|as opposed to|over the alternative|in favou?r of|no longer (?:need|use|uses|call|calls))\b/,
   /\bthe (?:right|better|best|cleaner|cleanest|simpler|simplest|correct|proper|safer|safest|easiest|minimal|idiomatic) (?:\w+ )?(?:approach|way|fix|solution|place|choice|option|thing|design|move|answer)\b.{0,40}?\b(?:is|was|would be|here)\b/,
   /\b(?:the|my|our) (?:\w+ )?(?:fix|solution|approach|workaround|remedy|design|choice|resolution)\b(?: here)?(?: (?:for|to) [^.;:]{1,60})?(?: (?:is|was)\b|\W{0,4}:)/,
   /^(?:\W*)(?:decision|fix|solution|resolution|approach|rationale|why|trade-?off|choice|recommendation)\W{0,4}:/,
@@ -58,11 +60,11 @@ const DECISIONS: readonly RegExp[] = [
 ];
 
 const CONNECTIVES =
-  /, (?:so|making|leaving|breaking) (?!far\b)|\b(?:because|since|so that|which (?:means|meant|is why|caused|causes|breaks|broke|led|would|makes|made)|th(?:is|at) (?:means|meant|is because|was because|happens because|happened because|ensures|avoids|prevents|keeps|way|makes|made|causes|caused|breaks|broke|would)|that's why|therefore|otherwise|due to|to avoid|to prevent|in order to|thanks to|as a result|causing|resulting in|leading to|for (?:backwards? compat\w*|consistency|simplicity|safety|clarity|performance)|weil|deshalb|denn|parce que|car|puisque|porque|ya que|perché)\b|因为|因此|потому что|поэтому|так как|なぜなら|ので|ため、|때문에|그래서/;
+  /, (?:so|making|leaving|breaking) (?!far\b)|\bso (?:the|it|it's|we|they|this|that's|there|i|you|no|its)\b|\b(?:because|since|so that|which (?:means|meant|is why|caused|causes|breaks|broke|led|would|makes|made)|th(?:is|at) (?:means|meant|is because|was because|happens because|happened because|ensures|avoids|prevents|keeps|way|makes|made|causes|caused|breaks|broke|would)|that's why|therefore|otherwise|due to|to avoid|to prevent|in order to|thanks to|as a result|causing|resulting in|leading to|for (?:backwards? compat\w*|consistency|simplicity|safety|clarity|performance)|weil|deshalb|denn|parce que|car|puisque|porque|ya que|perché)\b|因为|因此|потому что|поэтому|так как|なぜなら|ので|ため、|때문에|그래서/;
 
 /** Statements that give a reason without a connective. */
 const POINTS =
-  /\b(?:the|one|my) (?:key |main |only |real |important |crucial )?(?:insight|difference|catch|trick|point|finding|takeaway|gotcha|caveat|limitation|constraint)(?: here)? (?:is|was)\b|, not (?:just |only )?(?:the|a|an|in|on|from|by|as|to|at|with|for|via|through|because)\b/;
+  /\b(?:the|one|my) (?:key |main |only |real |important |crucial )?(?:insight|difference|catch|trick|point|finding|takeaway|gotcha|caveat|limitation|constraint)(?: here)? (?:is|was)\b|^(?:\W*(?:ah|oh|ok(?:ay)?)[\s,!.]+)?i see\b[\s,.:!—–-]+.{24}|, not (?:just |only )?(?:the|a|an|in|on|from|by|as|to|at|with|for|via|through|because)\b/;
 
 /** `since` in "since the last release" names a time and no reason. */
 const SINCE_A_TIME =
@@ -86,7 +88,8 @@ const PLAN =
 const INSPECTS =
   /^(?:\W*\w+[,!. ]+){0,2}(?:let me|i'?ll|i will|i need to|i should|i'm going to|we'?ll|let's) (?:also |now |just |first |quickly |carefully )*(?:check|look|read|see|verify|run|search|explore|find|understand|investigate|examine|test|view|try|analy[sz]e|inspect|debug|think|re-?read|get|grep|confirm|trace|review|figure|dig|compare|start|continue)\b/;
 const OFFER = /\b(?:would you like|do you want|shall i|should i|let me know|want me to|feel free)\b/;
-const PREDICTION = /\b(?:should (?:now |then |all )?(?:pass|work|be (?:completely |all )?(?:green|fixed|fine|working)))\b/;
+const PREDICTION =
+  /\b(?:should (?:now |then |all )?(?:pass|work|be (?:completely |all )?(?:green|fixed|fine|working)))\b/;
 /** Emphatic statement that announces a cause in the next sentence. */
 const ANNOUNCEMENT =
   /^\W*(?:(?:ah|oh|ok(?:ay)?|aha|wait|great|perfect|good|yes|right|interesting|now|excellent)[\s,!.—–-]+){0,3}(?:i (?:can )?(?:now )?(?:see|found|think i found|know|understand|remember)|(?:i(?:'ve| have) )?(?:found|identified|spotted|located)|there(?:'s| is|'s) (?:it|the (?:issue|problem|bug))|that(?:'s| is) (?:it|the (?:issue|problem|bug))|here(?:'s| is) (?:it|the (?:issue|problem|bug|cause)))\b.{0,80}$/;

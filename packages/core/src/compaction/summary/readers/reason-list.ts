@@ -58,16 +58,32 @@ export function settleReasons<R extends Reason & { readonly at?: number | undefi
   return [...reasons.slice(0, -MAX_COMPARED), ...kept.map(({ reason }) => reason).reverse()];
 }
 
-const compare = <R extends Reason>(reason: R): Compared<R> => ({
-  reason,
-  words: contentWords(reason.text),
-  names: namesIn(reason.text),
-});
-
 interface Compared<R extends Reason> {
   readonly reason: R;
+  readonly text: string;
   readonly words: ReadonlySet<string>;
   readonly names: readonly string[];
+  readonly isNegative: boolean;
+  /** True if the statement says that an earlier belief or choice was wrong. */
+  readonly retracts: boolean;
+  /** Words of each thing that the statement denies. */
+  readonly denied: readonly ReadonlySet<string>[];
+}
+
+/** Characters of a statement to compare. Statements from files can be longer. */
+const COMPARED_CHARS = 600;
+
+function compare<R extends Reason>(reason: R): Compared<R> {
+  const text = headOf(reason.text, COMPARED_CHARS);
+  return {
+    reason,
+    text: text.toLowerCase(),
+    words: contentWords(text),
+    names: namesIn(text),
+    isNegative: isNegative(text),
+    retracts: RETRACTS.test(text),
+    denied: deniedIn(text),
+  };
 }
 
 const isOfUser = ({ reason }: Compared<Reason>): boolean => reason.by === "user";
@@ -75,12 +91,11 @@ const isOfUser = ({ reason }: Compared<Reason>): boolean => reason.by === "user"
 /** Returns true if `other` states everything that `one` states. */
 function repeats(other: Compared<Reason>, one: Compared<Reason>): boolean {
   if (isOfUser(one) && !isOfUser(other)) return false;
-  if (other.reason.text === one.reason.text) return true;
-  if (shareIn(one.words, other.words) < REPEATED_SHARE) return false;
-  const text = other.reason.text.toLowerCase();
+  if (other.text === one.text) return true;
   return (
-    one.names.every((name) => text.includes(name)) &&
-    isNegative(one.reason.text) === isNegative(other.reason.text)
+    shareIn(one.words, other.words) >= REPEATED_SHARE &&
+    one.isNegative === other.isNegative &&
+    one.names.every((name) => other.text.includes(name))
   );
 }
 
@@ -102,15 +117,13 @@ const MAX_DENIALS = 6;
 /** Returns true if `later` shows that `one` is wrong or was given up. `isRecent`: `one` came right before. */
 function corrects(later: Compared<Reason>, one: Compared<Reason>, isRecent: boolean): boolean {
   if (isOfUser(one) && !isOfUser(later)) return false;
-  const isChoice = one.reason.type === "decision";
-  const text = headOf(later.reason.text, 600);
-  const retracts = RETRACTS.test(text);
   // A choice replaces a choice, and a finding replaces a belief. A retraction can replace both.
-  if (!retracts && isChoice !== (later.reason.type === "decision")) return false;
-  if (retracts && shareIn(one.words, later.words) >= CORRECTED_SHARE) return true;
-  if (isNegative(one.reason.text)) return false;
+  const isSameKind = (one.reason.type === "decision") === (later.reason.type === "decision");
+  if (!later.retracts && !isSameKind) return false;
+  if (later.retracts && shareIn(one.words, later.words) >= CORRECTED_SHARE) return true;
+  if (one.isNegative) return false;
   const least = isRecent ? RECENT_ABOUT_SHARE : ABOUT_SHARE;
-  return deniedIn(text).some(
+  return later.denied.some(
     (denied) => shareIn(denied, one.words) >= DENIED_SHARE && shareIn(one.words, denied) >= least,
   );
 }
@@ -182,8 +195,12 @@ const ITEM = /^- (Decision|Cause|Corrected|Reason)( \(user\))?: (\S[\s\S]*)$/;
 export const reasonItem = (type: ReasonType, by: FactAuthor, text: string): string =>
   `- ${NAMES[type]}${by === "user" ? " (user)" : ""}: ${text}`;
 
+/** Longer items of this form were written by another author. */
+const MAX_ITEM_CHARS = 1_000;
+
 /** Reads a list item of {@link reasonItem} back. Returns undefined for other items. */
 export function readReasonItem(item: string): Reason | undefined {
+  if (item.length > MAX_ITEM_CHARS) return undefined;
   const [, name = "", user, text = ""] = ITEM.exec(item) ?? [];
   const type = TYPES.get(name);
   if (type === undefined) return undefined;

@@ -34,6 +34,8 @@ export interface StatedReason extends Reason {
 const SCANNED_CHARS = 12_000;
 /** A longer sentence is usually a list or data on one line. */
 const MAX_SENTENCE_CHARS = 600;
+/** A longer sentence does not only announce another one. */
+const MAX_ANNOUNCEMENT_CHARS = 160;
 /** Minimum length of a statement, in scripts with and without spaces between words. */
 const MIN_CHARS = 24;
 const MIN_CHARS_IDEOGRAPHIC = 8;
@@ -42,7 +44,7 @@ const MIN_WORDS = 3;
 /** The same for a sentence that only announces code. */
 const MIN_WORDS_OF_OPENING = 5;
 /** Number of content words below which a reason is only filler. */
-const MIN_WORDS_OF_REASON = 2;
+const MIN_WORDS_OF_REASON = 1;
 /** Maximum length of a statement with the sentences that continue it. */
 const MAX_CHARS = 380;
 /** Maximum number of sentences and list items of a statement. */
@@ -61,7 +63,7 @@ export function reasonsIn(text: string, by: FactAuthor): readonly Reason[] {
       announced = headingType(unit.text);
       continue;
     }
-    const next = announcedType(unit.text);
+    const next = unit.text.length > MAX_ANNOUNCEMENT_CHARS ? undefined : announcedType(unit.text);
     if (next !== undefined && !saysEnough(unit.text.slice(leadInLength(unit.text)))) {
       announced = next;
       continue;
@@ -165,7 +167,8 @@ function unitsOf(text: string): readonly Unit[] {
     if (title !== undefined) units.push({ kind: "heading", text: bare(title) });
     else if (ITEM_LINE.test(line)) {
       units.push({ kind: "item", text: bare(line.replace(ITEM_LINE, "")) });
-    } else for (const sentence of proseSentences(line)) units.push({ kind: "sentence", text: bare(sentence) });
+    } else
+      for (const sentence of proseSentences(line)) units.push({ kind: "sentence", text: bare(sentence) });
   }
   return units;
 }
@@ -192,10 +195,13 @@ function hasContent(parts: readonly string[]): boolean {
   const text = parts.join(" ");
   if (!saysEnough(text)) return false;
   // A sentence that announces code or a list says nothing without it.
-  if (parts.length === 1 && /[:：]$/.test(text) && contentWords(text).size < MIN_WORDS_OF_OPENING) return false;
+  if (parts.length === 1 && /[:：]$/.test(text) && contentWords(text).size < MIN_WORDS_OF_OPENING)
+    return false;
   const at = connectiveAt(text);
-  const reason = at === -1 ? "" : text.slice(at).replace(/^\S+/, "");
-  return at <= 0 || hasIdeographs(text) || contentWords(reason).size >= MIN_WORDS_OF_REASON;
+  const reason = at === -1 ? "" : text.slice(at).replace(/^\W*\S+/, "");
+  return (
+    at <= 0 || /[:：]$/.test(text) || hasIdeographs(text) || contentWords(reason).size >= MIN_WORDS_OF_REASON
+  );
 }
 
 function saysEnough(text: string): boolean {

@@ -168,7 +168,7 @@ export class ToolReader {
 
   #question({ answeredAt, isError, toolUseResult, output, input }: Call): void {
     if (answeredAt === undefined) this.#openQuestions.push(...openQuestions(input));
-    else if (!isError) this.#answers.push(...readAnswers(answeredAt, toolUseResult, output));
+    else if (!isError) this.#answers.push(...readAnswers(answeredAt, toolUseResult, output, input));
   }
 
   #agent(call: Call): void {
