@@ -19,15 +19,20 @@ import { operationIn, pathOf } from "./work-facts.ts";
  */
 export const FACTS_BUDGET_TOKENS = 4_000;
 
-/**
- * Maximum share of the budget for causes and decisions, and the maximum in tokens. They leave room for files
- * and the user's words. The tokens are enough for about thirty statements.
- */
-const REASONS_SHARE = 0.45;
-const MAX_REASONS_TOKENS = 1_000;
+interface Limit {
+  /** Maximum share of the budget. */
+  readonly share: number;
+  readonly covers: (fact: Fact) => boolean;
+}
 
-const reasonsBudget = ({ budgetTokens }: QuoteOptions): number =>
-  Math.min(MAX_REASONS_TOKENS, Math.floor(budgetTokens * REASONS_SHARE));
+/**
+ * Limits for causes and decisions, so that there is room for files and the user's words. The first limit is
+ * enough for about forty statements. The second one leaves room for causes and decisions beside plain reasons.
+ */
+const LIMITS: readonly Limit[] = [
+  { share: 0.4, covers: isReasonFact },
+  { share: 0.1, covers: ({ kind, causeType }) => kind === "cause" && causeType === "reason" },
+];
 
 interface QuoteOptions {
   readonly budgetTokens: number;
@@ -55,9 +60,11 @@ export function quoteFacts(missing: readonly Fact[], options: QuoteOptions): Quo
   const { countTokens, budgetTokens } = options;
   let forms: Map<Fact, Form> = new Map(missing.map((fact) => [fact, "whole"]));
   const isTooMuch = (): boolean => countTokens(quotation(forms)) > budgetTokens;
-  if (isTooMuch() || reasonTokens(forms, options) > reasonsBudget(options)) {
+  const isOver = ({ share, covers }: Limit): boolean =>
+    tokensOf(forms, covers, countTokens) > budgetTokens * share;
+  if (isTooMuch() || LIMITS.some(isOver)) {
     forms = choose(missing, options);
-    while (reasonTokens(forms, options) > reasonsBudget(options)) shrink(forms, isReasonFact);
+    for (const limit of LIMITS) while (isOver(limit)) shrink(forms, limit.covers);
     while (forms.size > 0 && isTooMuch()) shrink(forms, () => true);
   }
   const text = quotation(forms);
@@ -70,9 +77,9 @@ export function quoteFacts(missing: readonly Fact[], options: QuoteOptions): Quo
   };
 }
 
-function reasonTokens(forms: ReadonlyMap<Fact, Form>, { countTokens }: QuoteOptions): number {
-  const reasons = new Map([...forms].filter(([fact]) => isReasonFact(fact)));
-  return reasons.size === 0 ? 0 : countTokens(factLines(reasons));
+function tokensOf(forms: ReadonlyMap<Fact, Form>, covers: Limit["covers"], countTokens: CountText): number {
+  const covered = new Map([...forms].filter(([fact]) => covers(fact)));
+  return covered.size === 0 ? 0 : countTokens(factLines(covered));
 }
 
 const quotation = (forms: ReadonlyMap<Fact, Form>): string =>
@@ -84,24 +91,26 @@ function choose(missing: readonly Fact[], options: QuoteOptions): Map<Fact, Form
   const forms = new Map<Fact, Form>();
   const labels = new Set<string>();
   let room = budgetTokens - countTokens(factsSection("-"));
-  let reasonRoom = reasonsBudget(options);
+  const limits = LIMITS.map(({ share, covers }) => ({ covers, room: budgetTokens * share }));
+  const spend = (fact: Fact, price: number): boolean => {
+    const own = limits.filter(({ covers }) => covers(fact));
+    if (price > room || own.some((limit) => price > limit.room)) return false;
+    room -= price;
+    for (const limit of own) limit.room -= price;
+    return true;
+  };
   const cost = (fact: Fact, form: Form): number => countTokens(`${factLine(fact, form)}\n`);
   const take = (fact: Fact, form: Form): void => {
     const label = labels.has(labelOf(fact)) ? 0 : countTokens(`${labelOf(fact)}\n`);
     const price = cost(fact, form) + label;
-    if (price > room || (isReasonFact(fact) && price > reasonRoom)) return;
-    room -= price;
-    if (isReasonFact(fact)) reasonRoom -= price;
+    if (!spend(fact, price)) return;
     labels.add(labelOf(fact));
     forms.set(fact, form);
   };
   const lengthen = (fact: Fact, form: Form): void => {
     const now = forms.get(fact);
     const more = now === undefined ? Infinity : cost(fact, form) - cost(fact, now);
-    if (more > room || (isReasonFact(fact) && more > reasonRoom)) return;
-    room -= more;
-    if (isReasonFact(fact)) reasonRoom -= more;
-    forms.set(fact, form);
+    if (spend(fact, more)) forms.set(fact, form);
   };
   const active = missing.filter(({ status }) => status === "active");
   for (const fact of active) take(fact, "ends");
