@@ -27,10 +27,10 @@ interface Limit {
 
 /**
  * Limits for causes and decisions, so that there is room for files and the user's words. The first limit is
- * enough for about forty statements. The second one leaves room for causes and decisions beside plain reasons.
+ * enough for about thirty statements. The second one leaves room for causes and decisions beside plain reasons.
  */
 const LIMITS: readonly Limit[] = [
-  { share: 0.4, covers: isReasonFact },
+  { share: 0.3, covers: isReasonFact },
   { share: 0.1, covers: ({ kind, causeType }) => kind === "cause" && causeType === "reason" },
 ];
 
