@@ -1,6 +1,6 @@
 import type { FactAuthor } from "../../../messages/fact-ledger.ts";
 import { headOf } from "../../../messages/text.ts";
-import type { ReasonType } from "./reason-cues.ts";
+import { connectiveAt, type ReasonType } from "./reason-cues.ts";
 import { OMISSION, type Reason, type StatedReason } from "./reasons.ts";
 import { isNegative } from "./said-words.ts";
 import { contentWords, shareIn } from "./topic-words.ts";
@@ -16,10 +16,10 @@ const MAX_COMPARED = 240;
 const REPEATED_SHARE = 0.75;
 /** Share of the words of a belief that a correction of it must contain. */
 const CORRECTED_SHARE = 0.6;
-/** Share of the words of a denied thing that a belief about it must contain. */
+/** Share of the words of a denied thing that a claim about it must contain. */
 const DENIED_SHARE = 0.8;
 /**
- * Share of the words of a belief that the denied thing must make up. A smaller share is enough for a belief
+ * Share of the words of a claim that the denied thing must make up. A smaller share is enough for a belief
  * stated right before, because people deny what they just heard.
  */
 const ABOUT_SHARE = 0.3;
@@ -31,37 +31,54 @@ const RECENT = 3;
  * Returns the statements that are still true, each once. The list is oldest first. `later`: statements after
  * the list, which only correct it. A statement without a position comes from an earlier compaction.
  */
-export function settleReasons<R extends Reason & { readonly at?: number | undefined }>(
+export function settleReasons<R extends Placed>(
   reasons: readonly R[],
   later: readonly StatedReason[] = [],
 ): readonly R[] {
-  const compared = reasons.slice(-MAX_COMPARED).map(compare);
-  const all: readonly Compared<Reason & { readonly at?: number | undefined }>[] = [
-    ...compared,
-    ...later.slice(0, MAX_COMPARED).map(compare),
-  ];
-  const standing = compared.filter((one, index) => {
+  const newer = later.slice(0, MAX_COMPARED).map(compare);
+  let kept = reasons.slice(-MAX_COMPARED).map(compare);
+  // A statement that is dropped can bring others closer together, so repeat until nothing changes.
+  for (let before = Number.POSITIVE_INFINITY; kept.length < before; ) {
+    before = kept.length;
+    kept = withoutRepetitions(withoutCorrected(kept, newer));
+  }
+  return [...reasons.slice(0, -MAX_COMPARED), ...kept.map(({ reason }) => reason)];
+}
+
+type Placed = Reason & { readonly at?: number | undefined };
+
+function withoutCorrected<R extends Placed>(
+  list: readonly Compared<R>[],
+  newer: readonly Compared<Placed>[],
+): readonly Compared<R>[] {
+  const all: readonly Compared<Placed>[] = [...list, ...newer];
+  return list.filter((one, index) => {
     const after = all.slice(index + 1);
     return !after.some((next, gap) => corrects(next, one, gap < RECENT && next.reason.at !== undefined));
   });
-  let kept: readonly Compared<R>[] = [];
-  for (const one of standing.toReversed()) {
+}
+
+function withoutRepetitions<R extends Reason>(list: readonly Compared<R>[]): Compared<R>[] {
+  let kept: Compared<R>[] = [];
+  for (const one of list.toReversed()) {
     if (kept.some((other) => repeats(other, one))) continue;
     // A newer statement can be a shorter repetition of this one.
     const shorter = kept.filter((other) => repeats(one, other));
-    const place = kept.indexOf(shorter[0] as Compared<R>);
+    const [first] = shorter;
     kept =
-      place === -1
+      first === undefined
         ? [...kept, one]
-        : kept.map((other, at) => (at === place ? one : other)).filter((other) => !shorter.includes(other));
+        : kept.flatMap((other) => (other === first ? one : shorter.includes(other) ? [] : other));
   }
-  return [...reasons.slice(0, -MAX_COMPARED), ...kept.map(({ reason }) => reason).reverse()];
+  return kept.reverse();
 }
 
 interface Compared<R extends Reason> {
   readonly reason: R;
   readonly text: string;
   readonly words: ReadonlySet<string>;
+  /** Words before the reason. */
+  readonly claim: ReadonlySet<string>;
   readonly names: readonly string[];
   readonly isNegative: boolean;
   /** True if the statement says that an earlier belief or choice was wrong. */
@@ -73,12 +90,19 @@ interface Compared<R extends Reason> {
 /** Characters of a statement to compare. Statements from files can be longer. */
 const COMPARED_CHARS = 600;
 
+/** Returns the part of a text before its reason, or the whole text if it starts with the reason. */
+function beforeReason(text: string): string {
+  const reasonAt = connectiveAt(text);
+  return reasonAt > 0 ? text.slice(0, reasonAt) : text;
+}
+
 function compare<R extends Reason>(reason: R): Compared<R> {
   const text = headOf(reason.text, COMPARED_CHARS);
   return {
     reason,
     text: text.toLowerCase(),
     words: contentWords(text),
+    claim: contentWords(beforeReason(text)),
     names: namesIn(text),
     isNegative: isNegative(text),
     retracts: RETRACTS.test(text),
@@ -124,14 +148,14 @@ function corrects(later: Compared<Reason>, one: Compared<Reason>, isRecent: bool
   if (one.isNegative) return false;
   const least = isRecent ? RECENT_ABOUT_SHARE : ABOUT_SHARE;
   return later.denied.some(
-    (denied) => shareIn(denied, one.words) >= DENIED_SHARE && shareIn(one.words, denied) >= least,
+    (denied) => shareIn(denied, one.claim) >= DENIED_SHARE && shareIn(one.claim, denied) >= least,
   );
 }
 
 function deniedIn(text: string): readonly ReadonlySet<string>[] {
   return [...text.matchAll(DENIAL)]
     .slice(0, MAX_DENIALS)
-    .map(([, thing = ""]) => contentWords(thing))
+    .map(([, thing = ""]) => contentWords(beforeReason(thing)))
     .filter((words) => words.size > 0);
 }
 

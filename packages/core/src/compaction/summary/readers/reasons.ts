@@ -131,19 +131,21 @@ function neededPieces(part: string): readonly string[] {
   const content = part.slice(leadInLength(part)).trim();
   const whole = content === "" ? part : content;
   if (whole.length <= NEEDED_CHARS) return [whole];
-  const head = cutAtSpace(headOf(whole, NEEDED_HEAD_CHARS));
+  const head = startOf(whole, NEEDED_HEAD_CHARS);
   const reasonAt = connectiveAt(whole);
   const tail =
     reasonAt >= head.length
-      ? cutAtSpace(headOf(whole.slice(reasonAt), NEEDED_TAIL_CHARS))
+      ? startOf(whole.slice(reasonAt), NEEDED_TAIL_CHARS)
       : tailOf(whole, NEEDED_TAIL_CHARS).replace(/^\S*\s/, "");
   return [head.trim(), tail.trim()].filter((piece) => piece !== "");
 }
 
-/** Removes a word that a cut may have split. */
-function cutAtSpace(text: string): string {
-  const space = text.lastIndexOf(" ");
-  return space > text.length / 2 ? text.slice(0, space) : text;
+/** Returns the start of a text, without a word that the cut may have split. */
+function startOf(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const head = headOf(text, maxChars);
+  const space = head.lastIndexOf(" ");
+  return space > head.length / 2 ? head.slice(0, space) : head;
 }
 
 /** Splits a text into headings, sentences and list items. Code is left out. */
