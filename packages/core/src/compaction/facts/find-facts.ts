@@ -15,20 +15,24 @@ const EXACT_KINDS: ReadonlySet<FactKind> = new Set(["reference", "quantity"]);
 
 /**
  * Returns the ids of the facts that occur in the texts. Each text is normalized once, so differences in white
- * space, line breaks and `>` marks at line starts do not matter. Everything else must match exactly.
+ * space, line breaks, bold marks and `>` marks at line starts do not matter. Everything else must match exactly.
  */
 export function findFacts(facts: readonly Fact[], texts: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
   const searched = texts.map((text) => {
-    const plain = plainText(withPathsInFull(text));
+    const plain = withoutBold(plainText(withPathsInFull(text)));
     return { plain, paths: new TextPaths(plain) };
   });
   for (const fact of facts) {
-    const needles = (fact.needles ?? [fact.text]).map(plainText).filter((needle) => needle !== "");
+    const needles = (fact.needles ?? [fact.text])
+      .map((needle) => withoutBold(plainText(needle)))
+      .filter((needle) => needle !== "");
     if (needles.length > 0 && searched.some((text) => mentions(text, fact.kind, needles))) found.add(fact.id);
   }
   return found;
 }
+
+const withoutBold = (text: string): string => text.replaceAll("**", "");
 
 interface SearchedText {
   readonly plain: string;

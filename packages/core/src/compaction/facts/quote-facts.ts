@@ -117,7 +117,10 @@ function choose(missing: readonly Fact[], options: QuoteOptions): Map<Fact, Form
   for (const fact of active) lengthen(fact, "needed");
   const listed = findFacts(missing, [quotation(forms)]);
   for (const fact of missing) if (fact.status !== "active" && !listed.has(fact.id)) take(fact, "needed");
-  for (const fact of missing) if (fact.kind === "directive" || isReasonFact(fact)) lengthen(fact, "whole");
+  for (const fact of missing) if (fact.kind === "directive") lengthen(fact, "whole");
+  // If some do not fit, the others stay short and share lines.
+  const reasons = missing.filter(isReasonFact);
+  if (reasons.every((fact) => forms.has(fact))) for (const fact of reasons) lengthen(fact, "whole");
   return forms;
 }
 

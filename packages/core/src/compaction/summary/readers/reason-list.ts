@@ -79,7 +79,7 @@ interface Compared<R extends Reason> {
   readonly words: ReadonlySet<string>;
   /** Words before the reason. */
   readonly claim: ReadonlySet<string>;
-  readonly names: readonly string[];
+  readonly names: ReadonlySet<string>;
   readonly isNegative: boolean;
   /** True if the statement says that an earlier belief or choice was wrong. */
   readonly retracts: boolean;
@@ -119,7 +119,7 @@ function repeats(other: Compared<Reason>, one: Compared<Reason>): boolean {
   return (
     shareIn(one.words, other.words) >= REPEATED_SHARE &&
     one.isNegative === other.isNegative &&
-    one.names.every((name) => other.text.includes(name))
+    [...one.names].every((name) => other.names.has(name))
   );
 }
 
@@ -127,8 +127,10 @@ function repeats(other: Compared<Reason>, one: Compared<Reason>): boolean {
 const NAME = /`[^`]{1,80}`|[\w./:@-]*(?:\d|[a-z][A-Z]|\w[_./]\w)[\w./:@-]*/g;
 const MAX_NAMES = 40;
 
-const namesIn = (text: string): readonly string[] =>
-  [...text.matchAll(NAME)].slice(0, MAX_NAMES).map(([name]) => name.replace(/`|[.:]+$/g, "").toLowerCase());
+const namesIn = (text: string): ReadonlySet<string> =>
+  new Set(
+    [...text.matchAll(NAME)].slice(0, MAX_NAMES).map(([name]) => name.replace(/`|[.:]+$/g, "").toLowerCase()),
+  );
 
 /** Words that say explicitly that an earlier belief or choice was wrong. */
 const RETRACTS =
