@@ -22,6 +22,7 @@ export const FACTS_BUDGET_TOKENS = 4_000;
 interface Limit {
   /** Maximum share of the budget. */
   readonly share: number;
+  readonly maxTokens: number;
   readonly covers: (fact: Fact) => boolean;
 }
 
@@ -30,9 +31,16 @@ interface Limit {
  * enough for about thirty statements. The second one leaves room for causes and decisions beside plain reasons.
  */
 const LIMITS: readonly Limit[] = [
-  { share: 0.3, covers: isReasonFact },
-  { share: 0.1, covers: ({ kind, causeType }) => kind === "cause" && causeType === "reason" },
+  { share: 0.45, maxTokens: 1_200, covers: isReasonFact },
+  {
+    share: 0.1,
+    maxTokens: 400,
+    covers: ({ kind, causeType }) => kind === "cause" && causeType === "reason",
+  },
 ];
+
+const limitOf = ({ share, maxTokens }: Limit, { budgetTokens }: QuoteOptions): number =>
+  Math.min(maxTokens, budgetTokens * share);
 
 interface QuoteOptions {
   readonly budgetTokens: number;
@@ -60,8 +68,8 @@ export function quoteFacts(missing: readonly Fact[], options: QuoteOptions): Quo
   const { countTokens, budgetTokens } = options;
   let forms: Map<Fact, Form> = new Map(missing.map((fact) => [fact, "whole"]));
   const isTooMuch = (): boolean => countTokens(quotation(forms)) > budgetTokens;
-  const isOver = ({ share, covers }: Limit): boolean =>
-    tokensOf(forms, covers, countTokens) > budgetTokens * share;
+  const isOver = (limit: Limit): boolean =>
+    tokensOf(forms, limit.covers, countTokens) > limitOf(limit, options);
   if (isTooMuch() || LIMITS.some(isOver)) {
     forms = choose(missing, options);
     for (const limit of LIMITS) while (isOver(limit)) shrink(forms, limit.covers);
@@ -91,7 +99,7 @@ function choose(missing: readonly Fact[], options: QuoteOptions): Map<Fact, Form
   const forms = new Map<Fact, Form>();
   const labels = new Set<string>();
   let room = budgetTokens - countTokens(factsSection("-"));
-  const limits = LIMITS.map(({ share, covers }) => ({ covers, room: budgetTokens * share }));
+  const limits = LIMITS.map((limit) => ({ covers: limit.covers, room: limitOf(limit, options) }));
   const spend = (fact: Fact, price: number): boolean => {
     const own = limits.filter(({ covers }) => covers(fact));
     if (price > room || own.some((limit) => price > limit.room)) return false;
