@@ -153,7 +153,7 @@ const LABELS: Readonly<Record<FactKind, string>> = {
   todo: "Open to-do items:",
   question: "Questions to the user without an answer:",
   decision: "Questions → the user's answers:",
-  cause: "Causes and reasons, as the assistant stated them unless marked:",
+  cause: "Causes and reasons, stated by the ASSISTANT unless they follow the mark >:",
   error: "Errors:",
   file: "Files:",
   reference: "References:",

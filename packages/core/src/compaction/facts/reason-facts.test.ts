@@ -187,6 +187,7 @@ describe("quoted causes and decisions", () => {
     const lines = quote(facts).text.split("\n");
     const at = (text: string): number => lines.findIndex((line) => line.includes(text));
     expect(lines[at("npm hoists") - 1]).toBe("Decisions in the user's words:");
+    expect(lines[at("npm hoists")]).toBe("- > Let's use pnpm, since npm hoists too much.");
     expect(lines[at("drop Windows") - 1]).toBe("Decisions that the ASSISTANT made, not the user:");
   });
 

@@ -55,12 +55,12 @@ export function reasonLines<F extends DraftFact>(facts: readonly F[], isShort: (
   const short = byTopic(facts.filter(isShort).map(reasonOf)).flatMap((reasons) =>
     reasons.slice(0, 1).map((first) => [first, mergedText(reasons)] as const),
   );
-  return [...whole, ...short].map(([{ type, by }, text]) => reasonLine(type, by, text)).join("\n");
+  return [...whole, ...short].map(([{ by }, text]) => reasonLine(by, text)).join("\n");
 }
 
-/** The label above decisions names their author. Causes of both authors share a label. */
-const reasonLine = (type: Reason["type"], by: FactAuthor, text: string): string =>
-  `- ${type !== "decision" && by === "user" ? "(user) " : ""}${plainText(text)}`;
+/** The mark `>` shows that a line has the user's words. */
+const reasonLine = (by: FactAuthor, text: string): string =>
+  `- ${by === "user" ? "> " : ""}${plainText(text)}`;
 
 function draftOf({ type, by, text, needed }: Reason, entryIds: readonly string[]): DraftFact {
   const said = { text, needles: needed, by, entryIds };
