@@ -36,13 +36,7 @@ export function reasonFacts({ digest, has, idsAt }: ReadEntries, before: readonl
 
 type Listed = Reason & { readonly at?: number; readonly fact?: Fact };
 
-export const reasonOf = ({
-  kind,
-  by = "assistant",
-  causeType = "reason",
-  text,
-  needles,
-}: DraftFact): Reason => ({
+const reasonOf = ({ kind, by = "assistant", causeType = "reason", text, needles }: DraftFact): Reason => ({
   type: kind === "decision" ? "decision" : causeType,
   by,
   text,

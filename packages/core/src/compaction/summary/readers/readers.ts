@@ -78,7 +78,7 @@ export {
   settleReasons,
   shortText,
 } from "./reason-list.ts";
-export { OMISSION, type Reason, type StatedReason } from "./reasons.ts";
+export type { Reason } from "./reasons.ts";
 export {
   type Answer,
   type BackgroundTask,
