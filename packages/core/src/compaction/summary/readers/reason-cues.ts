@@ -60,7 +60,7 @@ const DECISIONS: readonly RegExp[] = [
 ];
 
 const CONNECTIVES =
-  /, (?:so|making|leaving|breaking) (?!far\b)|\bso (?:the|it|it's|we|they|this|that's|there|i|you|no|its)\b|\b(?:because|since|so that|which (?:means|meant|is why|caused|causes|breaks|broke|led|would|makes|made)|th(?:is|at) (?:means|meant|is because|was because|happens because|happened because|ensures|avoids|prevents|keeps|way|makes|made|causes|caused|breaks|broke|would)|that's why|therefore|otherwise|due to|to avoid|to prevent|in order to|thanks to|as a result|causing|resulting in|leading to|for (?:backwards? compat\w*|consistency|simplicity|safety|clarity|performance)|weil|deshalb|denn|parce que|car|puisque|porque|ya que|perché)\b|因为|因此|потому что|поэтому|так как|なぜなら|ので|ため、|때문에|그래서/;
+  /, (?:so|making|leaving|breaking) (?!far\b)|\bso (?:the|it|it's|we|they|this|that's|there|i|you|no|its)\b|\b(?:because|since|so that|which (?:means|meant|is why|caused|causes|breaks|broke|led|would|makes|made)|th(?:is|at) (?:means|meant|is because|was because|happens because|happened because|ensures|avoids|prevents|keeps|way|makes|made|causes|caused|breaks|broke|would)|that's why|therefore|otherwise|due to|to avoid|to prevent|to bypass|to work around|in order to|thanks to|as a result|causing|resulting in|leading to|for (?:backwards? compat\w*|consistency|simplicity|safety|clarity|performance)|weil|deshalb|denn|parce que|car|puisque|porque|ya que|perché)\b|因为|因此|потому что|поэтому|так как|なぜなら|ので|ため、|때문에|그래서/;
 
 /** Statements that give a reason without a connective. */
 const POINTS =

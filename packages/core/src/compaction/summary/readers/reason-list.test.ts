@@ -10,6 +10,9 @@ const reason = (text: string, type: ReasonType = "root-cause", by: Reason["by"] 
   by,
   ...formsOf([text]),
 });
+/** Gives the statements positions, as in the messages of this compaction. */
+const fresh = (...reasons: readonly Reason[]): readonly StatedReason[] =>
+  reasons.map((said, at) => ({ ...said, at }));
 const textsOf = (reasons: readonly Reason[]): readonly string[] => reasons.map(({ text }) => text);
 
 describe("settleReasons", () => {
@@ -31,19 +34,19 @@ describe("settleReasons", () => {
   it("drops a belief that a later statement corrects", () => {
     const belief = reason("The checkout test fails because the cache is stale.");
     const truth = reason("I was wrong: the checkout test fails because the clock is stale.", "correction");
-    expect(settleReasons([belief, truth])).toEqual([truth]);
+    expect(textsOf(settleReasons([belief, ...fresh(truth)]))).toEqual([truth.text]);
   });
 
   it("drops a belief that a later statement denies by name", () => {
     const belief = reason("The problem is the formatter.");
     const truth = reason("The problem is the linter, not the formatter.");
-    expect(settleReasons([belief, truth])).toEqual([truth]);
+    expect(textsOf(settleReasons([belief, ...fresh(truth)]))).toEqual([truth.text]);
   });
 
   it("drops a choice that a later choice replaces", () => {
     const first = reason("We decided to use Postgres because it has schemas.", "decision");
     const second = reason("We use SQLite instead of Postgres because the tests run offline.", "decision");
-    expect(settleReasons([first, second])).toEqual([second]);
+    expect(textsOf(settleReasons([first, ...fresh(second)]))).toEqual([second.text]);
   });
 
   it("keeps a decision of the user whatever the assistant says later", () => {
@@ -52,7 +55,7 @@ describe("settleReasons", () => {
       "I was wrong: use SQLite instead of Postgres, since the ops team knows it.",
       "decision",
     );
-    expect(textsOf(settleReasons([decision, later]))).toContain(decision.text);
+    expect(textsOf(settleReasons([decision, ...fresh(later)]))).toContain(decision.text);
   });
 
   it("lets later messages correct the list without listing them", () => {
@@ -62,6 +65,12 @@ describe("settleReasons", () => {
       at: 9,
     };
     expect(settleReasons([belief], [truth])).toEqual([]);
+  });
+
+  it("lets no statement of an earlier compaction correct another one, because their order is lost", () => {
+    const older = reason("The problem is the linter, not the formatter.");
+    const newer = reason("I was wrong: the problem is the formatter.", "correction");
+    expect(settleReasons([newer, older])).toEqual([newer, older]);
   });
 
   const THINGS = ["cache", "clock", "proxy", "driver", "kernel", "router"] as const;
@@ -79,9 +88,9 @@ describe("settleReasons", () => {
         const reasons = statements.map(({ subject, thing, type, by, form }) =>
           reason(`The ${subject} ${form} stale ${thing}.`, type, by),
         );
-        const once = settleReasons(reasons);
+        const once = settleReasons(fresh(...reasons)).map(({ at: _, ...said }) => said);
         expect(settleReasons(once)).toEqual(once);
-        for (const one of once) expect(reasons).toContain(one);
+        for (const one of once) expect(reasons).toContainEqual(one);
       }),
     );
   });
@@ -103,7 +112,10 @@ describe("settleReasons", () => {
           );
           let kept: readonly Reason[] = [];
           for (const [index, place] of places.entries()) {
-            kept = settleReasons([...kept, ...said.slice(places[index - 1] ?? 0, place)]);
+            const news = fresh(...said.slice(places[index - 1] ?? 0, place));
+            kept = settleReasons<Reason & { at?: number }>([...kept, ...news]).map(
+              ({ at: _, ...one }) => one,
+            );
           }
           expect(textsOf(kept)).toEqual([said.at(-1)?.text]);
         },

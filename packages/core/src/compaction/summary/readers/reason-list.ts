@@ -29,7 +29,8 @@ const RECENT = 3;
 
 /**
  * Returns the statements that are still true, each once. The list is oldest first. `later`: statements after
- * the list, which only correct it. A statement without a position comes from an earlier compaction.
+ * the list, which only correct it. A statement without a position comes from an earlier compaction, which has
+ * already compared it with the others. It corrects nothing.
  */
 export function settleReasons<R extends Placed>(
   reasons: readonly R[],
@@ -54,7 +55,10 @@ function withoutCorrected<R extends Placed>(
   const all: readonly Compared<Placed>[] = [...list, ...newer];
   return list.filter((one, index) => {
     const after = all.slice(index + 1);
-    return !after.some((next, gap) => corrects(next, one, gap < RECENT && next.reason.at !== undefined));
+    return !after.some(
+      (next, gap) =>
+        next.reason.at !== undefined && corrects(next, one, gap < RECENT && one.reason.at !== undefined),
+    );
   });
 }
 
