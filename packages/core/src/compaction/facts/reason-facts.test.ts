@@ -212,6 +212,21 @@ describe("quoted causes and decisions", () => {
     expect(text).not.toContain("The retry is capped");
   });
 
+  it("quotes at most 1,200 tokens of causes and decisions, and at most 400 of plain reasons", () => {
+    const tokensOf = (text: string): number => {
+      const lines = text.split("\n").filter((line) => line.startsWith("- "));
+      return countTokens(lines.join("\n"));
+    };
+    const twice = many.flatMap((fact) => [
+      fact,
+      { ...fact, id: `${fact.id}-2`, text: `${fact.text} Again.`, needles: [`${fact.text} Again.`] },
+    ]);
+    expect(tokensOf(quote([...twice, file]).text)).toBeLessThanOrEqual(1_200);
+    expect(tokensOf(quote([...twice, file]).text)).toBeGreaterThan(800);
+    const plain = twice.map((fact): Fact => ({ ...fact, causeType: "reason" }));
+    expect(tokensOf(quote([...plain, file]).text)).toBeLessThanOrEqual(400);
+  });
+
   it("merges statements on the same topic into one line when the budget is full", () => {
     const { text } = quote(many, 1_500);
     expect(text).toMatch(/^- .*service-\d+\.ts.*; .*service-\d+\.ts/m);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ConversationBuilder } from "../../../../../../test/support/builders.ts";
+import { ConversationBuilder, toolResult, toolUse } from "../../../../../../test/support/builders.ts";
 import { continuationMessage, SECTION_NAMES, splitSections } from "../summary-message.ts";
 import { SUMMARY_BUDGET_TOKENS } from "./budget.ts";
 import { summarize } from "./summarize.ts";
@@ -319,6 +319,42 @@ describe("causes and decisions in a summary", () => {
       "- Corrected: I was wrong: the nightly export fails because the clock is stale.",
     );
     expect(statementsIn(second)).not.toContain("because the cache is stale");
+  });
+
+  it("keeps only the newest items about the work at earlier summaries", () => {
+    let text = firstSummary();
+    for (let round = 1; round <= 8; round++) {
+      text = compacted(text, (session) => {
+        session.user(`Continue with part ${round}`);
+        session.assistant(`Part ${round} is done.`);
+      });
+    }
+    const works = sectionOf(text, "Problem Solving")
+      .split("\n")
+      .filter((line) => line.startsWith("- Work at the last summary: "));
+    expect(works).toHaveLength(4);
+    expect(works.at(-1)).toContain("Part 7 is done.");
+    expect(works[0]).toContain("Part 4 is done.");
+  });
+
+  it("lists the reason for the option that the user chose, and the other options", () => {
+    const options = [
+      { label: "SQLite", description: "runs offline in the tests" },
+      { label: "Postgres", description: "has schemas" },
+    ];
+    const text = compacted(firstSummary(), (session) => {
+      session.user("Set up the storage");
+      session.assistant([
+        toolUse("a", "AskUserQuestion", { questions: [{ question: "Which database?", options }] }),
+      ]);
+      session.user([toolResult("a", '"Which database?"="SQLite"')], {
+        toolUseResult: { answers: { "Which database?": "SQLite" } },
+      });
+      session.assistant("SQLite is set up.");
+    });
+    expect(sectionOf(text, "Problem Solving")).toContain(
+      '- Which database? → "SQLite" (runs offline in the tests; not: Postgres)',
+    );
   });
 
   it("marks a decision as the user's only if the user stated it", () => {

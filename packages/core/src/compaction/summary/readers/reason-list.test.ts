@@ -31,6 +31,14 @@ describe("settleReasons", () => {
     expect(settleReasons([one, two])).toEqual([one, two]);
   });
 
+  it("keeps a statement and its negation", () => {
+    const [one, two] = [
+      reason("The upload of the nightly invoices is slow because of the proxy."),
+      reason("The upload of the nightly invoices is not slow because of the proxy."),
+    ];
+    expect(settleReasons([one, two])).toEqual([one, two]);
+  });
+
   it("drops a belief that a later statement corrects", () => {
     const belief = reason("The checkout test fails because the cache is stale.");
     const truth = reason("I was wrong: the checkout test fails because the clock is stale.", "correction");
