@@ -39,8 +39,11 @@ const LIMITS: readonly Limit[] = [
   },
 ];
 
+/** Tokens of two statements with their labels, which a limit never forbids. */
+const SMALLEST_LIMIT_TOKENS = 100;
+
 const limitOf = ({ share, maxTokens }: Limit, { budgetTokens }: QuoteOptions): number =>
-  Math.min(maxTokens, budgetTokens * share);
+  Math.min(maxTokens, Math.max(SMALLEST_LIMIT_TOKENS, budgetTokens * share));
 
 interface QuoteOptions {
   readonly budgetTokens: number;
