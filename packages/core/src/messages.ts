@@ -22,9 +22,11 @@ export type {
   UserMessage,
 } from "./messages/entry.ts";
 export {
+  type CauseType,
   type DirectiveStatus,
   type DirectiveType,
   type Fact,
+  type FactAuthor,
   type FactKind,
   type Fate,
   type Ledger,

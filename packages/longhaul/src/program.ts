@@ -347,7 +347,7 @@ const PAGES: readonly Page[] = [
       option("--json", "print the ledger as JSON"),
     ],
     notes: [
-      "Facts are requests, files, commands, errors, decisions, open questions and to-dos. longhaul finds them without a model. For compactions by other agents, it computes the ledger from the session file. Nothing is written.",
+      "Facts are requests, files, commands, errors, causes, decisions, open questions and to-dos. longhaul finds them without a model. For compactions by other agents, it computes the ledger from the session file. Nothing is written.",
     ],
     examples: [
       "ledger",

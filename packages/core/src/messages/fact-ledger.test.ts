@@ -80,6 +80,24 @@ describe("readLedger", () => {
     expect(factsRead({ ...LEDGER.facts[0], status: "approved" })[0]).not.toHaveProperty("status");
   });
 
+  it("reads the author and the type of a cause, but not for other kinds of facts", () => {
+    const cause = {
+      id: "c2",
+      kind: "cause",
+      text: "The lock is late.",
+      by: "assistant",
+      causeType: "correction",
+    };
+    const read = { ...cause, entryIds: [], fate: "summary" };
+    expect(factsRead({ ...cause, fate: "summary" })).toEqual([read]);
+    const [wrong] = factsRead({ ...cause, fate: "summary", by: "nobody", causeType: "guess" });
+    expect(wrong).not.toHaveProperty("by");
+    expect(wrong).not.toHaveProperty("causeType");
+    const [command] = factsRead({ ...cause, kind: "command", fate: "summary" });
+    expect(command).not.toHaveProperty("by");
+    expect(command).not.toHaveProperty("causeType");
+  });
+
   it("reads a fact with a repeated id once", () => {
     const [good] = LEDGER.facts;
     expect(factsRead(good, { ...good, text: "push always" })).toEqual([good]);

@@ -25,6 +25,13 @@ export interface Fact {
    * only if the user moved on before the request was seen to be done. See {@link isExpired}.
    */
   readonly unmentioned?: number;
+  /**
+   * Author of a cause or a decision. Absent for an answered question. A decision of the assistant is not
+   * approved by the user.
+   */
+  readonly by?: FactAuthor;
+  /** Set for causes. */
+  readonly causeType?: CauseType;
   /** Uuids of transcript entries that contain the fact, the first mention first. */
   readonly entryIds: readonly string[];
 }
@@ -35,6 +42,7 @@ export const FACT_KINDS = [
   "question",
   "todo",
   "decision",
+  "cause",
   "plan",
   "file",
   "command",
@@ -48,7 +56,9 @@ export const FACT_KINDS = [
  * - `file`: a file and the change to it. `command`: an executed command and its outcome. `error`: an error
  *   text.
  * - `reference`: a URL, commit, issue, version or port. `quantity`: a number that the user stated.
- * - `decision`: an answered question. `question`: an open question. `todo`: an open item.
+ * - `decision`: an answered question, or a choice with its reason. `question`: an open question. `todo`: an
+ *   open item.
+ * - `cause`: the cause of a problem, a corrected belief, or another statement with its reason.
  * - `plan`: a plan by the assistant. It is not a directive until the user confirms it.
  */
 export type FactKind = (typeof FACT_KINDS)[number];
@@ -63,6 +73,16 @@ export type DirectiveStatus = "active" | "done" | "answered" | "cancelled" | "su
  * - `statement`: tells something and asks for nothing. It applies until the user cancels or replaces it.
  */
 export type DirectiveType = "rule" | "request" | "question" | "statement";
+
+/** Author of a statement. */
+export type FactAuthor = "user" | "assistant";
+
+/**
+ * - `root-cause`: the cause of a problem.
+ * - `correction`: a belief that turned out to be wrong, with the right one.
+ * - `reason`: any other statement with its reason.
+ */
+export type CauseType = "root-cause" | "correction" | "reason";
 
 /** Number of compactions without a mention after which an open item expires. */
 const EXPIRES_AFTER = 2;
@@ -220,6 +240,8 @@ function readFact(item: unknown): LedgerFact | undefined {
   const status = choiceField(STATUSES, item, "status");
   const type = choiceField(TYPES, item, "type");
   const unmentioned = countField(item, "unmentioned");
+  const by = choiceField(AUTHORS, item, "by");
+  const causeType = choiceField(CAUSE_TYPES, item, "causeType");
   return {
     id,
     kind,
@@ -228,6 +250,8 @@ function readFact(item: unknown): LedgerFact | undefined {
     ...(status === undefined || kind !== "directive" ? {} : { status }),
     ...(type === undefined || kind !== "directive" ? {} : { type }),
     ...(typeof field(item, "unmentioned") === "number" ? { unmentioned } : {}),
+    ...(by === undefined || (kind !== "decision" && kind !== "cause") ? {} : { by }),
+    ...(causeType === undefined || kind !== "cause" ? {} : { causeType }),
     entryIds: shortTexts(item, "entryIds"),
     fate,
   };
@@ -274,6 +298,9 @@ function optionalText<K extends string>(name: K, value: unknown): { readonly [ke
 const FATES: readonly Fate[] = ["summary", "kept", "quoted", "restored", "recoverable", "gone"];
 const STATUSES: readonly DirectiveStatus[] = ["active", "done", "answered", "cancelled", "superseded"];
 const TYPES: readonly DirectiveType[] = ["rule", "request", "question", "statement"];
+
+const AUTHORS: readonly FactAuthor[] = ["user", "assistant"];
+const CAUSE_TYPES: readonly CauseType[] = ["root-cause", "correction", "reason"];
 
 const choiceField = <T extends string>(known: readonly T[], value: unknown, name: string): T | undefined =>
   known.find((one) => one === field(value, name));

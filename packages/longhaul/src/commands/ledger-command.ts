@@ -221,6 +221,7 @@ const KIND_NAMES: Readonly<Record<FactKind, string>> = {
   question: "questions",
   todo: "to-dos",
   decision: "decisions",
+  cause: "causes",
   plan: "plans",
   file: "files",
   command: "commands",

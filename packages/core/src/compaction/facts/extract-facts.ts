@@ -4,6 +4,7 @@ import { indexPairs } from "../../messages/pairs.ts";
 import { digestSession, isRequest, type SessionDigest } from "../summary/readers/readers.ts";
 import { readDirectives } from "./directives.ts";
 import { type DraftFact, readEntries } from "./fact-source.ts";
+import { isReasonFact, reasonFacts } from "./reason-facts.ts";
 import { askedFacts, mentionFacts, openBefore, planFacts, withPlansUpToDate } from "./said-facts.ts";
 import {
   commandFacts,
@@ -48,13 +49,19 @@ export function extractFacts(entries: readonly Entry[], options: ExtractOptions 
   const read = readEntries(entries, digestSession(all, openBefore(before), pairs), pairs);
   const directives = readDirectives(read, before);
   const people = [...directives.carried, ...directives.fresh];
-  const carried = [...withPlansUpToDate(stillValid(before, read.digest), people), ...directives.carried];
+  const reasons = reasonFacts(read, before);
+  const carried = [
+    ...withPlansUpToDate(stillValid(before, read.digest), people),
+    ...reasons.carried,
+    ...directives.carried,
+  ];
   const fresh = [
     ...planFacts(read, people),
     ...commandFacts(read),
     ...errorFacts(read),
     ...fileFacts(read, before.filter(isOf("file"))),
     ...mentionFacts(read),
+    ...reasons.fresh,
     ...askedFacts(read, before),
     ...directives.fresh,
   ];
@@ -71,13 +78,14 @@ const isOf =
     kinds.includes(fact.kind);
 
 /**
- * Returns earlier facts that still apply. Directives and to-dos are left out, because they are tracked
+ * Returns earlier facts that still apply. Directives, to-dos, causes and choices are left out, because they are tracked
  * elsewhere. If the user has written again, questions are left out too.
  */
 function stillValid(before: readonly Fact[], digest: SessionDigest): readonly Fact[] {
   const hasSpoken = digest.exchanges.some(isRequest);
   const kept = before.filter(
-    (fact) => !isOf("directive", "todo")(fact) && !(hasSpoken && fact.kind === "question"),
+    (fact) =>
+      !isOf("directive", "todo")(fact) && !isReasonFact(fact) && !(hasSpoken && fact.kind === "question"),
   );
   return withErrorsResolved(withoutRunsRepeated(withoutMovedFiles(kept, digest), digest), digest);
 }
@@ -124,12 +132,16 @@ const RANKS = [
   "decision",
   "open error",
   "changed file",
+  "root cause",
+  "assistant decision",
+  "correction",
   "retracted directive",
   "directive",
   "reference",
   "error",
   "command",
   "read file",
+  "reason",
   "plan",
   "expired",
 ] as const;
@@ -146,6 +158,10 @@ function rankOf(fact: DraftFact): Rank {
       return isOpenError(fact) ? "open error" : "error";
     case "file":
       return operationIn(fact) === "read" ? "read file" : "changed file";
+    case "decision":
+      return fact.by === "assistant" ? "assistant decision" : "decision";
+    case "cause":
+      return fact.causeType === "root-cause" ? "root cause" : (fact.causeType ?? "reason");
     case "quantity":
       return "reference";
     default:
@@ -163,13 +179,13 @@ function byImportance<T extends DraftFact>(facts: readonly T[]): readonly T[] {
 const TELLING_CHARS = 60;
 
 /** Returns the subject of a fact. Two facts with the same subject are one fact. */
-function identityOf({ kind, type, text, needles, entryIds }: DraftFact): string {
+function identityOf({ kind, type, text, needles, by, entryIds }: DraftFact): string {
   const isSaid = kind === "directive" || kind === "plan";
   // A rule inside a request may start with the same words as the request.
   const name = type === "rule" ? "rule" : kind;
   return isSaid
     ? `${name}\n${entryIds[0] ?? ""}\n${text.slice(0, TELLING_CHARS)}`
-    : `${kind}\n${needles?.[0] ?? text}`;
+    : `${kind}\n${isReasonFact({ kind, by }) ? text : (needles?.[0] ?? text)}`;
 }
 
 /**

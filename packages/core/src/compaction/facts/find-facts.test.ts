@@ -8,6 +8,13 @@ const isFound = (kind: FactKind, text: string, where: string, needles?: readonly
 };
 
 describe("findFacts", () => {
+  it("finds a statement with bold words in a text, and a bold statement in plain text", () => {
+    const plain: Fact = { id: "p", kind: "cause", text: "The lock is late.", entryIds: [] };
+    const bold: Fact = { id: "b", kind: "cause", text: "The **lock** is late.", entryIds: [] };
+    expect([...findFacts([plain, bold], ["The **lock** is late."])]).toEqual(["p", "b"]);
+    expect([...findFacts([plain, bold], ["The lock is late."])]).toEqual(["p", "b"]);
+  });
+
   it("finds a fact despite different white space, different line breaks and the > marks of quoted lines", () => {
     const words = "Never push\nto main.\n\nAsk first.";
     expect(isFound("directive", words, "He said: Never  push to\tmain. Ask first.")).toBe(true);

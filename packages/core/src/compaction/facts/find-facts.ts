@@ -15,16 +15,18 @@ const EXACT_KINDS: ReadonlySet<FactKind> = new Set(["reference", "quantity"]);
 
 /**
  * Returns the ids of the facts that occur in the texts. Each text is normalized once, so differences in white
- * space, line breaks and `>` marks at line starts do not matter. Everything else must match exactly.
+ * space, line breaks, bold marks and `>` marks at line starts do not matter. Everything else must match exactly.
  */
 export function findFacts(facts: readonly Fact[], texts: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
   const searched = texts.map((text) => {
-    const plain = plainText(withPathsInFull(text));
+    const plain = withoutBold(plainText(withPathsInFull(text)));
     return { plain, paths: new TextPaths(plain), messages: new WholeMessages(text) };
   });
   for (const fact of facts) {
-    const needles = (fact.needles ?? [fact.text]).map(plainText).filter((needle) => needle !== "");
+    const needles = (fact.needles ?? [fact.text])
+      .map((needle) => withoutBold(plainText(needle)))
+      .filter((needle) => needle !== "");
     if (needles.length > 0 && searched.some((text) => mentions(text, fact.kind, needles))) found.add(fact.id);
   }
   return found;
@@ -67,6 +69,8 @@ function messagesIn(line: string): readonly string[] {
   if (line.length > LINE_CHARS) return quoted === undefined ? [] : [quoted];
   return [plainText(start), words, ...(quoted === undefined ? [] : [quoted])].filter(isOneWord);
 }
+
+const withoutBold = (text: string): string => text.replaceAll("**", "");
 
 interface SearchedText {
   readonly plain: string;

@@ -1,9 +1,16 @@
 import type { CountText } from "../../measure/tokens/measure.ts";
-import type { DirectiveStatus, DirectiveType, Fact, FactKind } from "../../messages/fact-ledger.ts";
+import type {
+  DirectiveStatus,
+  DirectiveType,
+  Fact,
+  FactAuthor,
+  FactKind,
+} from "../../messages/fact-ledger.ts";
 import { headOf, tailOf } from "../../messages/text.ts";
 import { proseSentences, saysRule } from "../summary/readers/readers.ts";
 import { factsSection, quotedLines } from "../summary/summary-message.ts";
 import { findFacts, isPlain, plainText } from "./find-facts.ts";
+import { isReasonFact, reasonLines } from "./reason-facts.ts";
 import { operationIn, pathOf } from "./work-facts.ts";
 
 /**
@@ -11,6 +18,32 @@ import { operationIn, pathOf } from "./work-facts.ts";
  * for all requests of a long session.
  */
 export const FACTS_BUDGET_TOKENS = 4_000;
+
+interface Limit {
+  /** Maximum share of the budget. */
+  readonly share: number;
+  readonly maxTokens: number;
+  readonly covers: (fact: Fact) => boolean;
+}
+
+/**
+ * Limits for causes and decisions, so that there is room for files and the user's words. The first limit is
+ * enough for about thirty statements. The second one leaves room for causes and decisions beside plain reasons.
+ */
+const LIMITS: readonly Limit[] = [
+  { share: 0.45, maxTokens: 1_200, covers: isReasonFact },
+  {
+    share: 0.1,
+    maxTokens: 400,
+    covers: ({ kind, causeType }) => kind === "cause" && causeType === "reason",
+  },
+];
+
+/** Tokens of two statements with their labels, which a limit never forbids. */
+const SMALLEST_LIMIT_TOKENS = 100;
+
+const limitOf = ({ share, maxTokens }: Limit, { budgetTokens }: QuoteOptions): number =>
+  Math.min(maxTokens, Math.max(SMALLEST_LIMIT_TOKENS, budgetTokens * share));
 
 interface QuoteOptions {
   readonly budgetTokens: number;
@@ -37,9 +70,13 @@ interface QuotedFacts {
 export function quoteFacts(missing: readonly Fact[], options: QuoteOptions): QuotedFacts {
   const { countTokens, budgetTokens } = options;
   let forms: Map<Fact, Form> = new Map(missing.map((fact) => [fact, "whole"]));
-  if (countTokens(quotation(forms)) > budgetTokens) {
+  const isTooMuch = (): boolean => countTokens(quotation(forms)) > budgetTokens;
+  const isOver = (limit: Limit): boolean =>
+    tokensOf(forms, limit.covers, countTokens) > limitOf(limit, options);
+  if (isTooMuch() || LIMITS.some(isOver)) {
     forms = choose(missing, options);
-    while (forms.size > 0 && countTokens(quotation(forms)) > budgetTokens) shrink(forms);
+    for (const limit of LIMITS) while (isOver(limit)) shrink(forms, limit.covers);
+    while (forms.size > 0 && isTooMuch()) shrink(forms, () => true);
   }
   const text = quotation(forms);
   const found = findFacts(missing, [text]);
@@ -51,29 +88,40 @@ export function quoteFacts(missing: readonly Fact[], options: QuoteOptions): Quo
   };
 }
 
+function tokensOf(forms: ReadonlyMap<Fact, Form>, covers: Limit["covers"], countTokens: CountText): number {
+  const covered = new Map([...forms].filter(([fact]) => covers(fact)));
+  return covered.size === 0 ? 0 : countTokens(factLines(covered));
+}
+
 const quotation = (forms: ReadonlyMap<Fact, Form>): string =>
   forms.size === 0 ? "" : factsSection(factLines(forms));
 
 /** Chooses facts by the tokens of their lines. All lines together are counted afterward. */
-function choose(missing: readonly Fact[], { budgetTokens, countTokens }: QuoteOptions): Map<Fact, Form> {
+function choose(missing: readonly Fact[], options: QuoteOptions): Map<Fact, Form> {
+  const { budgetTokens, countTokens } = options;
   const forms = new Map<Fact, Form>();
-  const labels = new Set<FactKind>();
+  const labels = new Set<string>();
   let room = budgetTokens - countTokens(factsSection("-"));
+  const limits = LIMITS.map((limit) => ({ covers: limit.covers, room: limitOf(limit, options) }));
+  const spend = (fact: Fact, price: number): boolean => {
+    const own = limits.filter(({ covers }) => covers(fact));
+    if (price > room || own.some((limit) => price > limit.room)) return false;
+    room -= price;
+    for (const limit of own) limit.room -= price;
+    return true;
+  };
   const cost = (fact: Fact, form: Form): number => countTokens(`${factLine(fact, form)}\n`);
   const take = (fact: Fact, form: Form): void => {
-    const label = labels.has(fact.kind) ? 0 : countTokens(`${LABELS[fact.kind]}\n`);
+    const label = labels.has(labelOf(fact)) ? 0 : countTokens(`${labelOf(fact)}\n`);
     const price = cost(fact, form) + label;
-    if (price > room) return;
-    room -= price;
-    labels.add(fact.kind);
+    if (!spend(fact, price)) return;
+    labels.add(labelOf(fact));
     forms.set(fact, form);
   };
   const lengthen = (fact: Fact, form: Form): void => {
     const now = forms.get(fact);
     const more = now === undefined ? Infinity : cost(fact, form) - cost(fact, now);
-    if (more > room) return;
-    room -= more;
-    forms.set(fact, form);
+    if (spend(fact, more)) forms.set(fact, form);
   };
   const active = missing.filter(({ status }) => status === "active");
   for (const fact of active) take(fact, "ends");
@@ -81,13 +129,20 @@ function choose(missing: readonly Fact[], { budgetTokens, countTokens }: QuoteOp
   const listed = findFacts(missing, [quotation(forms)]);
   for (const fact of missing) if (fact.status !== "active" && !listed.has(fact.id)) take(fact, "needed");
   for (const fact of missing) if (fact.kind === "directive") lengthen(fact, "whole");
+  // If some do not fit, the others stay short and share lines.
+  const reasons = missing.filter(isReasonFact);
+  if (reasons.every((fact) => forms.has(fact))) for (const fact of reasons) lengthen(fact, "whole");
   return forms;
 }
 
-/** Shortens the last fact that can be shortened. If no fact can be shortened, drops the last fact. */
-function shrink(forms: Map<Fact, Form>): void {
-  const facts = [...forms.keys()];
-  const long = facts.findLast((fact) => fact.kind === "directive" && forms.get(fact) === "whole");
+/**
+ * Shortens the last chosen fact that can be shortened. If none can be shortened, drops the last chosen one.
+ */
+function shrink(forms: Map<Fact, Form>, isChosen: (fact: Fact) => boolean): void {
+  const facts = [...forms.keys()].filter(isChosen);
+  const long = facts.findLast(
+    (fact) => (fact.kind === "directive" || isReasonFact(fact)) && forms.get(fact) === "whole",
+  );
   const last = facts.at(-1);
   if (long !== undefined) forms.set(long, "needed");
   else if (last !== undefined) forms.delete(last);
@@ -101,6 +156,7 @@ const LABELS: Readonly<Record<FactKind, string>> = {
   todo: "Open to-do items:",
   question: "Questions to the user without an answer:",
   decision: "Questions → the user's answers:",
+  cause: "Causes and reasons, stated by the ASSISTANT unless they follow the mark >:",
   error: "Errors:",
   file: "Files:",
   reference: "References:",
@@ -109,13 +165,22 @@ const LABELS: Readonly<Record<FactKind, string>> = {
   plan: "Plans that the ASSISTANT wrote, not the user:",
 };
 
+/** Labels of choices with their reasons. The key is the author. */
+const DECISION_LABELS: Readonly<Record<FactAuthor, string>> = {
+  user: "Decisions in the user's words:",
+  assistant: "Decisions that the ASSISTANT made, not the user:",
+};
+
+const labelOf = ({ kind, by }: Fact): string =>
+  kind === "decision" && by !== undefined ? DECISION_LABELS[by] : LABELS[kind];
+
 /** Kinds of short facts that share a line. */
 const IN_ONE_LINE: ReadonlySet<FactKind> = new Set(["reference", "quantity"]);
 
-/** Writes the facts in groups by kind, in the order in which the kinds first occur. */
+/** Writes the facts in groups with one label each, in the order in which the labels first occur. */
 function factLines(forms: ReadonlyMap<Fact, Form>): string {
-  const groups = grouped([...forms.keys()], ({ kind }) => kind);
-  return [...groups].map(([kind, facts]) => groupText(kind, facts, forms)).join("\n");
+  const groups = grouped([...forms.keys()], labelOf);
+  return [...groups].map(([label, facts]) => groupText(label, facts, forms)).join("\n");
 }
 
 function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
@@ -128,8 +193,11 @@ function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<
   return groups;
 }
 
-function groupText(kind: FactKind, facts: readonly Fact[], forms: ReadonlyMap<Fact, Form>): string {
-  const label = LABELS[kind];
+function groupText(label: string, facts: readonly Fact[], forms: ReadonlyMap<Fact, Form>): string {
+  const [first] = facts;
+  if (first === undefined) return label;
+  if (isReasonFact(first)) return `${label}\n${reasonLines(facts, (fact) => forms.get(fact) === "needed")}`;
+  const { kind } = first;
   if (IN_ONE_LINE.has(kind)) return `${label} ${facts.map(({ text }) => plainText(text)).join("; ")}`;
   if (kind === "file") return fileGroups(facts);
   return [label, ...facts.map((fact) => factLine(fact, forms.get(fact) ?? "needed"))].join("\n");
@@ -138,6 +206,7 @@ function groupText(kind: FactKind, facts: readonly Fact[], forms: ReadonlyMap<Fa
 /** Writes the line of a single fact. */
 function factLine(fact: Fact, form: Form): string {
   if (fact.kind === "directive") return directiveLines(fact, form);
+  if (isReasonFact(fact)) return reasonLines([fact], () => form === "needed");
   return IN_ONE_LINE.has(fact.kind) ? `; ${plainText(fact.text)}` : `- ${plainText(fact.text)}`;
 }
 

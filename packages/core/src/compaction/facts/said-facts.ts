@@ -4,6 +4,7 @@ import type { TrackedTodo } from "../../messages/todo-ledger.ts";
 import { clip, oneLine } from "../summary/clip.ts";
 import type { BackgroundTask, OpenBefore, Plan, SessionDigest } from "../summary/readers/readers.ts";
 import {
+  choiceText,
   endsWithQuestion,
   lastSentences,
   OWN_PLAN,
@@ -16,6 +17,8 @@ import type { DraftFact, ReadEntries } from "./fact-source.ts";
 
 const QUESTION_CHARS = 110;
 const ANSWER_CHARS = 160;
+/** Start of the description of a chosen option, which shows that a text has the reason. */
+const REASON_CHARS = 60;
 const TODO_CHARS = 160;
 
 /** Extracts questions with their answers, and open items. */
@@ -140,11 +143,13 @@ const questionAtEnd = (text: string): string | undefined =>
 function decisionFacts({ digest, has, idsAt }: ReadEntries): readonly DraftFact[] {
   return [...digest.answers, ...repliesIn(digest)]
     .filter(({ at }) => has(at))
-    .map(({ at, question, answer }): DraftFact => {
-      const asked = start(question, QUESTION_CHARS);
-      const said = start(answer, ANSWER_CHARS);
-      const text = `${asked} → "${said}"`;
-      return { kind: "decision", text, needles: [asked, said], entryIds: idsAt(at) };
+    .map((given): DraftFact => {
+      const asked = start(given.question, QUESTION_CHARS);
+      const said = start(given.answer, ANSWER_CHARS);
+      const why = start(given.reason ?? "", REASON_CHARS);
+      const text = `${asked} → "${said}"${choiceText(given)}`;
+      const needles = [asked, said, ...(why === "" ? [] : [why])];
+      return { kind: "decision", text, needles, entryIds: idsAt(given.at) };
     });
 }
 
@@ -161,9 +166,28 @@ function repliesIn({ exchanges }: SessionDigest): SessionDigest["answers"] {
       return [];
     const said = exchanges[index - 1]?.texts.at(-1)?.text;
     const question = said === undefined ? undefined : questionAtEnd(said);
-    return question === undefined ? [] : [{ at: message.at, question, answer: message.text }];
+    if (said === undefined || question === undefined) return [];
+    return [{ at: message.at, question, answer: message.text, reason: listedOption(said, message.text) }];
   });
 }
+
+/** A reply that is only the number or the letter of a listed option, as in "2" or "Option B, please". */
+const BARE_CHOICE =
+  /^(?:(?:let'?s )?(?:go with|do|use|take) )?(?:the |option |number |#)*(\d{1,2}|[a-e])(?:[.),! ]{0,3}(?:please|thanks)?)\W*$/i;
+const LISTED_OPTION = /^\W{0,6}(?:option )?(\d{1,2}|[a-e])[.):\]](?: |\*)+(\S.*)$/i;
+
+/** Returns the text of the option that a bare choice names. */
+function listedOption(said: string, reply: string): string | undefined {
+  const chosen = BARE_CHOICE.exec(reply.trim())?.[1]?.toLowerCase();
+  if (chosen === undefined) return undefined;
+  const options = tailOf(said, OPTIONS_CHARS)
+    .split("\n")
+    .map((line) => LISTED_OPTION.exec(line));
+  return options.findLast((option) => option?.[1]?.toLowerCase() === chosen)?.[2]?.replaceAll("**", "");
+}
+
+/** Characters at the end of a text that can list the options of its question. */
+const OPTIONS_CHARS = 4_000;
 
 const PLAN_CHARS = 300;
 const NEEDLE_CHARS = 80;

@@ -34,6 +34,7 @@ export const FORMER_LABELS: readonly string[] = [
   "**From before the last summary, as it was then:**",
   "**The user stepped in:**",
   "**Decided by the user, when asked:**",
+  "**Causes, decisions and findings the assistant stated:**",
   "**Open at the last summary:**",
   "**Open at the last summary (may have been done since; see 1 and 8):**",
   "**Open at the last summary (may be done by now: see 1 and 8):**",

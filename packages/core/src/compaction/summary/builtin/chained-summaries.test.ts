@@ -18,17 +18,17 @@ function firstSummary(): string {
   return summarize(session.entries, { countTokens }).text;
 }
 
-describe("summaries of summaries", () => {
-  const compacted = (text: string, build: (session: ConversationBuilder) => void): string => {
-    const session = new ConversationBuilder();
-    session.boundary();
-    session.summary(
-      continuationMessage({ summary: text, transcriptPath: "/t.jsonl", keptRecent: false, trigger: "auto" }),
-    );
-    build(session);
-    return summarize(session.entries, { countTokens }).text;
-  };
+const compacted = (text: string, build: (session: ConversationBuilder) => void): string => {
+  const session = new ConversationBuilder();
+  session.boundary();
+  session.summary(
+    continuationMessage({ summary: text, transcriptPath: "/t.jsonl", keptRecent: false, trigger: "auto" }),
+  );
+  build(session);
+  return summarize(session.entries, { countTokens }).text;
+};
 
+describe("summaries of summaries", () => {
   it("keeps every user message once over ten compactions and stays within the budget", () => {
     let text = firstSummary();
     for (let round = 1; round <= 10; round++) {
@@ -382,5 +382,98 @@ describe("summaries after kept messages", () => {
     const { text } = summarize(session.entries, { countTokens });
     expect(sectionOf(text, "Optional Next Step")).toContain("Add a retry to the fetcher and test it");
     expect(sectionOf(text, "Pending Tasks")).toContain("In progress: the user's latest request");
+  });
+});
+
+describe("causes and decisions in a summary", () => {
+  /** Returns the section without the items about earlier work, which repeat what the agent said last. */
+  const statementsIn = (text: string): string =>
+    sectionOf(text, "Problem Solving")
+      .split("\n")
+      .filter((line) => !line.startsWith("- Work at the last summary: "))
+      .join("\n");
+
+  it.each([10, 40])("keeps every cause and every decision once over %i compactions", (rounds) => {
+    const cause = (round: number): string =>
+      `The root cause of failure ${round} was the quota of \`service-${round}.ts\`.`;
+    const choice = (round: number): string =>
+      `We decided to keep table_${round} in SQLite because job ${round} runs offline.`;
+    let text = firstSummary();
+    for (let round = 1; round <= rounds; round++) {
+      text = compacted(text, (session) => {
+        session.user(`Continue with part ${round}`);
+        session.assistant(`${cause(round)} ${choice(round)}`);
+        session.assistant(`Part ${round} is done.`);
+      });
+    }
+    const solved = statementsIn(text);
+    for (let round = 1; round <= rounds; round++) {
+      expect(solved.split(`the quota of \`service-${round}.ts\``)).toHaveLength(2);
+      expect(solved.split(choice(round))).toHaveLength(2);
+    }
+  });
+
+  it("shows only the corrected belief after a correction in a later part", () => {
+    const first = compacted(firstSummary(), (session) => {
+      session.user("Why does the nightly export fail?");
+      session.assistant("The nightly export fails because the cache is stale.");
+      session.assistant("I will look at it.");
+    });
+    expect(statementsIn(first)).toContain("because the cache is stale");
+    const second = compacted(first, (session) => {
+      session.user("Look again");
+      session.assistant("I was wrong: the nightly export fails because the clock is stale.");
+      session.assistant("The clock is set now.");
+    });
+    expect(statementsIn(second)).toContain(
+      "- Corrected: I was wrong: the nightly export fails because the clock is stale.",
+    );
+    expect(statementsIn(second)).not.toContain("because the cache is stale");
+  });
+
+  it("keeps only the newest items about the work at earlier summaries", () => {
+    let text = firstSummary();
+    for (let round = 1; round <= 8; round++) {
+      text = compacted(text, (session) => {
+        session.user(`Continue with part ${round}`);
+        session.assistant(`Part ${round} is done.`);
+      });
+    }
+    const works = sectionOf(text, "Problem Solving")
+      .split("\n")
+      .filter((line) => line.startsWith("- Work at the last summary: "));
+    expect(works).toHaveLength(4);
+    expect(works.at(-1)).toContain("Part 7 is done.");
+    expect(works[0]).toContain("Part 4 is done.");
+  });
+
+  it("lists the reason for the option that the user chose, and the other options", () => {
+    const options = [
+      { label: "SQLite", description: "runs offline in the tests" },
+      { label: "Postgres", description: "has schemas" },
+    ];
+    const text = compacted(firstSummary(), (session) => {
+      session.user("Set up the storage");
+      session.assistant([
+        toolUse("a", "AskUserQuestion", { questions: [{ question: "Which database?", options }] }),
+      ]);
+      session.user([toolResult("a", '"Which database?"="SQLite"')], {
+        toolUseResult: { answers: { "Which database?": "SQLite" } },
+      });
+      session.assistant("SQLite is set up.");
+    });
+    expect(sectionOf(text, "Problem Solving")).toContain(
+      '- Which database? → "SQLite" (runs offline in the tests; not: Postgres)',
+    );
+  });
+
+  it("marks a decision as the user's only if the user stated it", () => {
+    const text = compacted(firstSummary(), (session) => {
+      session.user("Let's use pnpm, since npm hoists too much.");
+      session.assistant("We decided to drop Windows because nobody tests it.");
+      session.assistant("Both are done.");
+    });
+    expect(statementsIn(text)).toContain("- Decision (user): Let's use pnpm, since");
+    expect(statementsIn(text)).toContain("- Decision: We decided to drop Windows");
   });
 });

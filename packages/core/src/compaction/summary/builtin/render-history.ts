@@ -3,6 +3,7 @@ import { bulleted, clip, clipMarkdown, indented, oneLine, quoted } from "../clip
 import type { ErrorRecord } from "../readers/readers.ts";
 import {
   AFTER_INTERRUPTION,
+  choiceText,
   commandsIn,
   condensed,
   type Exchange,
@@ -21,7 +22,7 @@ import {
   NEEDS_CONTEXT_CHARS,
   type Plan,
   parseMessageItem,
-  type Remark,
+  readReasonItem,
   repliedTo,
   requestInFull,
   resultSentence,
@@ -30,9 +31,9 @@ import {
   saysLittle,
   soundsLikeCorrection,
   statedOutcome,
-  withoutBold,
 } from "../readers/readers.ts";
 import { type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
+import { reasonPieces, remarkPieces } from "./render-reasons.ts";
 
 /**
  * Renders the sections about the past: requests, user messages, errors with their fixes, and problem solving.
@@ -325,7 +326,6 @@ function earlierErrors({ earlier }: SessionDigest, newer: readonly ErrorRecord[]
 }
 
 const MAX_FINDINGS = 12;
-const MAX_REMARKS = 18;
 const MAX_EARLIER_SOLUTION_CHARS = 420;
 const MAX_EARLIER_WORK_CHARS = 900;
 
@@ -335,16 +335,20 @@ export function renderProblemSolving(digest: SessionDigest): Piece[] {
     ...answerPieces(digest),
     ...digest.plans.slice(-2).map(planPiece),
     ...findingPieces(digest),
+    ...reasonPieces(digest),
     ...remarkPieces(digest),
   ];
 }
 
 function answerPieces({ answers }: SessionDigest): Piece[] {
-  return answers.map(({ question, answer }, index) => {
-    const asked = oneLine(question);
-    const said = quoted(oneLine(answer));
+  return answers.map((given, index) => {
+    const asked = oneLine(given.question);
+    const said = quoted(oneLine(given.answer));
     return piece(
-      [`- ${clip(asked, 220)} → ${clip(said, 400)}`, `- ${clip(asked, 90)} → ${clip(said, 120)}`],
+      [
+        `- ${clip(asked, 220)} → ${clip(said, 400)}${choiceText(given)}`,
+        `- ${clip(asked, 90)} → ${clip(said, 120)}`,
+      ],
       330 + index,
       LABELS.answers,
     );
@@ -369,33 +373,18 @@ function findingPieces({ findings }: SessionDigest): Piece[] {
   });
 }
 
-function remarkPieces({ exchanges, remarks }: SessionDigest): Piece[] {
-  const lastText = exchanges.at(-1)?.texts.at(-1)?.at;
-  const lastAt = Math.max(1, remarks.at(-1)?.at ?? 1);
-  const importanceOf = (remark: Remark): number => 90 + remark.score * 12 + (50 * remark.at) / lastAt;
-  return withoutRepeats(remarks.filter(({ at }) => at !== lastText))
-    .toSorted((a, b) => importanceOf(b) - importanceOf(a))
-    .slice(0, MAX_REMARKS)
-    .sort((a, b) => a.at - b.at)
-    .map((remark) =>
-      piece([`- ${clip(withoutBold(remark.text), 320)}`], importanceOf(remark), LABELS.remarks),
-    );
-}
-
-function withoutRepeats(remarks: readonly Remark[]): readonly Remark[] {
-  const seen = new Set<string>();
-  return remarks.filter((remark) => {
-    const key = remark.text.slice(0, 48).toLowerCase();
-    return !seen.has(key) && Boolean(seen.add(key));
-  });
-}
+const WORK_ITEM = "- Work at the last summary: ";
+/** Number of items about the work at earlier summaries to keep. The causes in older ones are listed anyway. */
+const MAX_EARLIER_WORKS = 3;
 
 /**
  * Renders the section "Current Work" of the earlier summary as one item of history, so that summaries do not
  * nest.
  */
 function earlierSolutions({ earlier, exchanges }: SessionDigest): Piece[] {
-  const items = earlierItems(earlier, "Problem Solving");
+  const all = earlierItems(earlier, "Problem Solving").filter((item) => readReasonItem(item) === undefined);
+  const works = all.filter((item) => item.startsWith(WORK_ITEM)).slice(0, -MAX_EARLIER_WORKS);
+  const items = all.filter((item) => !works.includes(item));
   const pieces = items.map((item, index) => {
     const bullet = bulleted(item);
     return piece(
@@ -406,8 +395,6 @@ function earlierSolutions({ earlier, exchanges }: SessionDigest): Piece[] {
   });
   const work = earlierWorkInBrief(earlier);
   if (work === "" || exchanges.length === 0) return pieces;
-  const forms = [MAX_EARLIER_WORK_CHARS, 360].map(
-    (chars) => `- Work at the last summary: ${clip(work, chars)}`,
-  );
+  const forms = [MAX_EARLIER_WORK_CHARS, 360].map((chars) => `${WORK_ITEM}${clip(work, chars)}`);
   return [...pieces, piece(forms, 200, LABELS.earlierSolutions)];
 }

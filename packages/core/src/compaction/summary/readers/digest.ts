@@ -9,6 +9,7 @@ import {
   rawContent,
   type UserEntry,
 } from "../../../messages/entry.ts";
+import type { FactAuthor } from "../../../messages/fact-ledger.ts";
 import { indexPairs, type PairIndex } from "../../../messages/pairs.ts";
 import { isCollapsedSpan } from "../../../messages/stand-ins.ts";
 import { contentText, field, stringField } from "../../../messages/untrusted.ts";
@@ -22,6 +23,7 @@ import {
 } from "./exchanges.ts";
 import { settledTodos } from "./open-items.ts";
 import { endsWithQuestion, lastSentences, type Remark, remarksIn } from "./prose.ts";
+import { reasonsIn, type StatedReason } from "./reasons.ts";
 import { readNotification } from "./replies.ts";
 import { type OpenBefore, type ToolDigest, ToolReader } from "./tool-calls.ts";
 import { mentionedNames, NameTally } from "./touched-code.ts";
@@ -36,6 +38,8 @@ export interface SessionDigest extends ToolDigest {
   /** Exchanges in order. The first may have no user message. */
   readonly exchanges: readonly Exchange[];
   readonly remarks: readonly Remark[];
+  /** Causes, decisions and corrected beliefs with their reasons, oldest first. */
+  readonly reasons: readonly StatedReason[];
   /** Packages, the most used first. Programs and names are sorted in the same way. */
   readonly packages: readonly string[];
   readonly programs: readonly string[];
@@ -156,6 +160,8 @@ class Reader {
       ...tools,
       todos: settledTodos(tools.todos, exchanges),
       remarks: exchanges.flatMap(remarksOf).filter(({ at }) => !this.#covered.has(at)),
+      // Covered messages are read too: a summary by a model may omit their reasons, and repetitions merge.
+      reasons: exchanges.flatMap(statedReasons),
       packages: this.#tallies.packages.heaviest(MAX_PACKAGES, 1),
       programs: this.#tallies.programs.heaviest(MAX_PROGRAMS, 2),
       names: this.#tallies.names.heaviest(MAX_NAMES, 2),
@@ -224,6 +230,15 @@ const isInside = (path: string, folder: string): boolean =>
 function remarksOf({ texts }: Exchange): Remark[] {
   return texts.flatMap(({ at, text }, index) => remarksIn(text, at, index === texts.length - 1));
 }
+
+function statedReasons({ message, texts }: Exchange): StatedReason[] {
+  const ofUser =
+    message === undefined || message.kind === "shell" ? [] : reasonsAt(message.at, message.text, "user");
+  return [...ofUser, ...texts.flatMap(({ at, text }) => reasonsAt(at, text, "assistant"))];
+}
+
+const reasonsAt = (at: number, text: string, by: FactAuthor): StatedReason[] =>
+  reasonsIn(text, by).map((reason) => ({ ...reason, at }));
 
 /** Next move as far as the session shows it. Says who has to make the move, and which words show it. */
 type NextMove =

@@ -28,7 +28,9 @@ export const LABELS = {
   answers: "**Questions and the user's answers:**",
   plans: "**Plans the assistant wrote:**",
   findings: "**Reported by subagents and background tasks:**",
-  remarks: "**Causes, decisions and findings the assistant stated:**",
+  reasons:
+    "**Causes, decisions and corrected beliefs (of the assistant unless marked as the user's), oldest first:**",
+  remarks: "**Other findings the assistant stated:**",
   todos: "**To-do list:**",
   remaining: "**Remaining work in the assistant's own words (its plan, not approved by the user):**",
   waiting: "**Still open when the conversation stopped:**",

@@ -3,7 +3,7 @@ import type { TrackedTodo } from "../../../messages/todo-ledger.ts";
 import { oneLine } from "../clip.ts";
 import { commandsIn, type Exchange, isRequest } from "./exchanges.ts";
 import { proseSentences, withoutBold } from "./prose.ts";
-import { statesPurpose } from "./reasons.ts";
+import { statesPurpose } from "./purposes.ts";
 import { announcementIn, claimsDone, readReport } from "./reports.ts";
 import { approves, pointsBack, readCancellation } from "./said-words.ts";
 import { contentWords, shareIn } from "./topic-words.ts";

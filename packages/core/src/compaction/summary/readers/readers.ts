@@ -75,7 +75,24 @@ export {
   resultSentence,
   withoutBold,
 } from "./prose.ts";
-export { type Answer, type BackgroundTask, condensed, type Finding, type Plan } from "./replies.ts";
+export {
+  byTopic,
+  mergedText,
+  readReasonItem,
+  reasonItem,
+  reasonRank,
+  settleReasons,
+  shortText,
+} from "./reason-list.ts";
+export type { Reason } from "./reasons.ts";
+export {
+  type Answer,
+  type BackgroundTask,
+  choiceText,
+  condensed,
+  type Finding,
+  type Plan,
+} from "./replies.ts";
 export { saysDoneAbout, saysUnfinished } from "./reports.ts";
 export {
   agrees,

@@ -1,25 +1,172 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { reasonBefore } from "./reasons.ts";
+import { OMISSION, reasonsIn } from "./reasons.ts";
 
-describe("reasons for a change", () => {
+const typesOf = (text: string, by: "user" | "assistant" = "assistant"): readonly string[] =>
+  reasonsIn(text, by).map(({ type }) => type);
+const textsOf = (text: string, by: "user" | "assistant" = "assistant"): readonly string[] =>
+  reasonsIn(text, by).map(({ text: said }) => said);
+
+describe("reasonsIn", () => {
   it.each([
-    "Let me find it.",
-    "Let me fix this:",
-    "Now I need to see more context around line 40.",
-    "I'll start with the simpler ones:",
-    "Let me check if `parsePrice` is exported.",
-    "Amending.",
-    "Continuing with phase 2 now.",
-    "Perfect!",
-    "My plan:\n1. Draw the header\n2. Translate the labels",
-    "🎉",
-  ])("are no announcements of the next step: %s", (text) => expect(reasonBefore(text)).toBeUndefined());
+    ["The root cause is a stale lock file in the build cache.", "root-cause"],
+    ["The cause was the missing index on the orders table.", "root-cause"],
+    ["The problem was that the parser drops the last line.", "root-cause"],
+    ["It turns out that the worker never receives the signal.", "root-cause"],
+    ["The login test failed because the clock of the container is in UTC.", "root-cause"],
+    ["The upload was broken - the proxy buffers the whole body.", "root-cause"],
+    ["This failure is pre-existing and has nothing to do with the change.", "root-cause"],
+    ["We decided to keep SQLite because the tests run offline.", "decision"],
+    ["The parser uses a stack instead of recursion.", "decision"],
+    ["I'll put the lock into Redis because two servers share it.", "decision"],
+    ["The right approach is to validate the token in the gateway.", "decision"],
+    ["I was wrong: the invoices are rounded by the printer.", "correction"],
+    ["I assumed the queue was ordered, but it delivers at random.", "correction"],
+    ["Wait, that's wrong - the flag must be false for tests.", "correction"],
+    ["The retry is capped at five, so that a dead server cannot block the queue.", "reason"],
+    ["The header is read twice, so the second reader gets nothing.", "reason"],
+    ["Die Ursache war, dass der Puffer zu klein ist, weil der Treiber ihn teilt.", "root-cause"],
+    ["测试失败的原因是数据库连接没有关闭。", "root-cause"],
+  ])("recognizes a statement with its reason: %s", (sentence, type) => {
+    expect(typesOf(sentence)).toEqual([type]);
+  });
 
   it.each([
-    ["Let me fix the rounding of prices:", "Let me fix the rounding of prices:"],
-    ["**Step 2: Resolve the conflict in the settings**", "Step 2: Resolve the conflict in the settings"],
-    ["The cart rounds every price twice. Let me fix this:", "The cart rounds every price twice."],
-  ])("are the last sentence that names a subject: %s", (text, reason) => {
-    expect(reasonBefore(text)).toBe(reason);
+    "Maybe the cause is the cache of the browser.",
+    "The cause could be the cache, because the file is old.",
+    "The timeout is probably caused by the proxy.",
+    "Is the problem that the index is missing?",
+    "Should I use SQLite instead of Postgres?",
+    "Would you like me to use SQLite because it is smaller?",
+    "Let me check the cache because the file is old.",
+    "I'll look at the parser, since it drops lines.",
+    "Let me find it because of that.",
+    "Now I will add the test for the parser.",
+    "The tests should now pass because the index exists.",
+    "Nothing changed in the parser since version 4.",
+    "Because.",
+  ])("ignores a guess, a question, a plan or filler: %s", (sentence) => {
+    expect(reasonsIn(sentence, "assistant")).toEqual([]);
+  });
+
+  it("takes the cause from the sentence after an announcement", () => {
+    expect(textsOf("Found the problem! Line 18 of the config forbids nested tables.")).toEqual([
+      "Line 18 of the config forbids nested tables.",
+    ]);
+    expect(typesOf("You're right! The importer reads every row twice.")).toEqual(["correction"]);
+  });
+
+  it("keeps the list below a sentence that ends with a colon", () => {
+    const [reason] = reasonsIn(
+      "The build failed because:\n1. **The cache** was stale\n2. The lock was held\n\nDone.",
+      "assistant",
+    );
+    expect(reason?.text).toBe("The build failed because: The cache was stale The lock was held");
+  });
+
+  it("keeps the sentence that continues a statement", () => {
+    expect(textsOf("The problem is the shared buffer. This means that two readers race.")).toEqual([
+      "The problem is the shared buffer. This means that two readers race.",
+    ]);
+  });
+
+  it("takes the statements below a heading about causes or decisions", () => {
+    expect(
+      typesOf("## Root Cause\n\nThe driver closes idle sockets.\n\n## Status\n\nAll files are saved."),
+    ).toEqual(["root-cause"]);
+  });
+
+  it("ignores code, quoted lines and tables", () => {
+    const text = [
+      "```ts",
+      "// The cause was the missing index on the table.",
+      "```",
+      "> The cause was the missing index on the table.",
+      "| The cause was | the missing index on the table |",
+    ].join("\n");
+    expect(reasonsIn(text, "assistant")).toEqual([]);
+  });
+
+  it("ignores what a user pasted from a program", () => {
+    const text =
+      "Please fix it.\n  The cause was the missing index.\n    at load because of the missing file\n[error] failed because of the missing file";
+    expect(reasonsIn(text, "user").filter(({ text: said }) => said.includes("missing file"))).toEqual([]);
+  });
+
+  it("reads a user's choice with its reason as a decision of the user", () => {
+    expect(reasonsIn("Let's use pnpm, since npm hoists too much.", "user")).toEqual([
+      {
+        type: "decision",
+        by: "user",
+        text: "Let's use pnpm, since npm hoists too much.",
+        needed: ["Let's use pnpm, since npm hoists too much."],
+      },
+    ]);
+  });
+
+  it("keeps the start of a long statement and its reason as needed pieces", () => {
+    const sentence = `The nightly export of ${"all the invoices and ".repeat(8)}receipts failed because the disk quota of the container is 512 MB.`;
+    const [reason] = reasonsIn(sentence, "assistant");
+    expect(reason?.needed).toHaveLength(2);
+    expect(reason?.needed[1]).toMatch(/^because the disk quota .* 512 MB\.$/);
+  });
+
+  it("invents nothing: each needed piece of a statement is verbatim in the text", () => {
+    const word = fc.constantFrom(
+      "The",
+      "cause",
+      "was",
+      "because",
+      "the",
+      "cache",
+      "`a.ts`",
+      "is",
+      "not",
+      "12",
+      "**stale**",
+      "so",
+      "we",
+      "decided",
+      "instead of",
+      "lock.",
+      "Found it!",
+      "failed",
+      "\n- ",
+      "\n\n",
+      "```\n",
+      ":",
+      "I was wrong:",
+      "since",
+      "…",
+      "“x”",
+    );
+    fc.assert(
+      fc.property(
+        fc.array(word, { maxLength: 120 }),
+        fc.constantFrom("user" as const, "assistant" as const),
+        (words, by) => {
+          const text = words.join(" ");
+          const plain = text.replaceAll("**", "").replace(/\s+/g, " ");
+          for (const { needed, text: whole } of reasonsIn(text, by)) {
+            for (const piece of needed) expect(plain).toContain(piece);
+            expect(needed.length).toBeGreaterThan(0);
+            for (const said of whole.replace(OMISSION, " ").split(" ")) expect(plain).toContain(said);
+          }
+        },
+      ),
+    );
+  });
+
+  it.each([
+    ["spaces", " ".repeat(20_000)],
+    ["words without an end", "because ".repeat(5_000)],
+    ["a long word", "a".repeat(20_000)],
+    ["failures", "fails ".repeat(5_000)],
+    ["dashes", "- ".repeat(10_000)],
+    ["bold marks", "**".repeat(10_000)],
+    ["exclamation marks", "found it !".repeat(3_000)],
+  ])("reads hostile text in linear time: %s", (_name, text) => {
+    expect(reasonsIn(`x${text}x`, "assistant").length).toBeLessThanOrEqual(12);
+    expect(reasonsIn(`x${text}x`, "user").length).toBeLessThanOrEqual(12);
   });
 });

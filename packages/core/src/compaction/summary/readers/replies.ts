@@ -1,6 +1,6 @@
 import { headOf } from "../../../messages/text.ts";
 import { asList, field, isRecord, listField, stringField } from "../../../messages/untrusted.ts";
-import { oneLine, unescaped } from "../clip.ts";
+import { clip, oneLine, unescaped } from "../clip.ts";
 import { isWorthNoting, proseSentences } from "./prose.ts";
 
 /**
@@ -13,13 +13,63 @@ export interface Answer {
   readonly at: number;
   readonly question: string;
   readonly answer: string;
+  /** Description of the chosen option, which has the reason for it. */
+  readonly reason?: string | undefined;
+  /** Labels of the options that the user did not choose. */
+  readonly rejected?: readonly string[] | undefined;
 }
 
 export function isQuestionTool(name: string): boolean {
   return name === "AskUserQuestion" || name === "ask_followup_question";
 }
 
-export function readAnswers(at: number, toolUseResult: unknown, resultText: string): Answer[] {
+/** Reads the user's answers. `input`: the call with the questions and their options. */
+export function readAnswers(
+  at: number,
+  toolUseResult: unknown,
+  resultText: string,
+  input: unknown,
+): Answer[] {
+  return answersIn(at, toolUseResult, resultText).map((answer) => ({
+    ...answer,
+    ...choiceOf(answer, input),
+  }));
+}
+
+/** Maximum length of the label of a rejected option. A longer one is a description. */
+const LABEL_CHARS = 60;
+
+/** Returns what the options say about the choice, or nothing if the answer is the user's own text. */
+function choiceOf({ question, answer }: Answer, input: unknown): Pick<Answer, "reason" | "rejected"> {
+  const asked = listField(input, "questions").find((one) => stringField(one, "question") === question);
+  const options = listField(asked, "options").map((option) => ({
+    label: typeof option === "string" ? option : (stringField(option, "label") ?? ""),
+    description: stringField(option, "description"),
+  }));
+  const isChosen = (label: string): boolean =>
+    label !== "" && (answer === label || answer.split(", ").includes(label));
+  const chosen = options.find(({ label }) => isChosen(label));
+  if (chosen === undefined) return {};
+  return {
+    reason: chosen.description,
+    rejected: options.flatMap(({ label }) =>
+      label === "" || isChosen(label) ? [] : [headOf(label, LABEL_CHARS)],
+    ),
+  };
+}
+
+/** Maximum length of the description of an option. */
+const DESCRIPTION_CHARS = 140;
+
+/** Writes the reason and the rejected options of an answer, or "". */
+export function choiceText({ reason = "", rejected = [] }: Answer): string {
+  const why = clip(oneLine(reason), DESCRIPTION_CHARS);
+  const parts = [why, rejected.length === 0 ? "" : `not: ${rejected.map(oneLine).join(", ")}`];
+  const text = parts.filter((part) => part !== "").join("; ");
+  return text === "" ? "" : ` (${text})`;
+}
+
+function answersIn(at: number, toolUseResult: unknown, resultText: string): Answer[] {
   const recorded = field(toolUseResult, "answers");
   if (isRecord(recorded)) {
     return Object.entries(recorded).flatMap(([question, value]) => {

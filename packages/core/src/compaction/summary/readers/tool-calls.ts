@@ -7,7 +7,7 @@ import { clip, oneLine } from "../clip.ts";
 import { ErrorLedger, type ErrorRecord, programOf, readCommand } from "./command-runs.ts";
 import { isRefusal, type OpenExchange, refusalReason } from "./exchanges.ts";
 import { FileLedger } from "./file-ledger.ts";
-import { reasonBefore } from "./reasons.ts";
+import { reasonBefore } from "./purposes.ts";
 import {
   type Answer,
   type BackgroundTask,
@@ -179,7 +179,7 @@ export class ToolReader {
 
   #question({ answeredAt, isError, toolUseResult, output, input }: Call): void {
     if (answeredAt === undefined) this.#openQuestions.push(...openQuestions(input));
-    else if (!isError) this.#answers.push(...readAnswers(answeredAt, toolUseResult, output));
+    else if (!isError) this.#answers.push(...readAnswers(answeredAt, toolUseResult, output, input));
   }
 
   #agent(call: Call): void {

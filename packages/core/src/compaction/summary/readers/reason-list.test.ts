@@ -1,0 +1,196 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { ReasonType } from "./reason-cues.ts";
+import { byTopic, mergedText, readReasonItem, reasonItem, settleReasons } from "./reason-list.ts";
+import { formsOf, type Reason, type StatedReason } from "./reasons.ts";
+import { contentWords } from "./topic-words.ts";
+
+const reason = (text: string, type: ReasonType = "root-cause", by: Reason["by"] = "assistant"): Reason => ({
+  type,
+  by,
+  ...formsOf([text]),
+});
+/** Gives the statements positions, as in the messages of this compaction. */
+const fresh = (...reasons: readonly Reason[]): readonly StatedReason[] =>
+  reasons.map((said, at) => ({ ...said, at }));
+const textsOf = (reasons: readonly Reason[]): readonly string[] => reasons.map(({ text }) => text);
+
+describe("settleReasons", () => {
+  it("lists a repeated statement once, in the form that says the most", () => {
+    const short = reason("The upload failed because the proxy buffers the body.");
+    const long = reason("The upload failed because the proxy `edge-3` buffers the whole body.");
+    expect(settleReasons([short, long])).toEqual([long]);
+    expect(settleReasons([long, short])).toEqual([long]);
+  });
+
+  it("keeps two statements that differ in a number or a name", () => {
+    const [one, two] = [
+      reason("The upload failed because the limit is 10 MB."),
+      reason("The upload failed because the limit is 20 MB."),
+    ];
+    expect(settleReasons([one, two])).toEqual([one, two]);
+  });
+
+  it("keeps a statement and its negation", () => {
+    const [one, two] = [
+      reason("The upload of the nightly invoices is slow because of the proxy."),
+      reason("The upload of the nightly invoices is not slow because of the proxy."),
+    ];
+    expect(settleReasons([one, two])).toEqual([one, two]);
+  });
+
+  it("drops a belief that a later statement corrects", () => {
+    const belief = reason("The checkout test fails because the cache is stale.");
+    const truth = reason("I was wrong: the checkout test fails because the clock is stale.", "correction");
+    expect(textsOf(settleReasons([belief, ...fresh(truth)]))).toEqual([truth.text]);
+  });
+
+  it("drops a belief that a later statement denies by name", () => {
+    const belief = reason("The problem is the formatter.");
+    const truth = reason("The problem is the linter, not the formatter.");
+    expect(textsOf(settleReasons([belief, ...fresh(truth)]))).toEqual([truth.text]);
+  });
+
+  it("drops a choice that a later choice replaces", () => {
+    const first = reason("We decided to use Postgres because it has schemas.", "decision");
+    const second = reason("We use SQLite instead of Postgres because the tests run offline.", "decision");
+    expect(textsOf(settleReasons([first, ...fresh(second)]))).toEqual([second.text]);
+  });
+
+  it("keeps a decision of the user whatever the assistant says later", () => {
+    const decision = reason("Let's use Postgres, since the ops team knows it.", "decision", "user");
+    const later = reason(
+      "I was wrong: use SQLite instead of Postgres, since the ops team knows it.",
+      "decision",
+    );
+    expect(textsOf(settleReasons([decision, ...fresh(later)]))).toContain(decision.text);
+  });
+
+  it("lets later messages correct the list without listing them", () => {
+    const belief = reason("The checkout test fails because the cache is stale.");
+    const truth: StatedReason = {
+      ...reason("I was wrong: the checkout test fails because the clock is stale.", "correction"),
+      at: 9,
+    };
+    expect(settleReasons([belief], [truth])).toEqual([]);
+  });
+
+  it("lets no statement of an earlier compaction correct another one, because their order is lost", () => {
+    const older = reason("The problem is the linter, not the formatter.");
+    const newer = reason("I was wrong: the problem is the formatter.", "correction");
+    expect(settleReasons([newer, older])).toEqual([newer, older]);
+  });
+
+  const THINGS = ["cache", "clock", "proxy", "driver", "kernel", "router"] as const;
+  const statement = fc.record({
+    subject: fc.constantFrom("checkout test", "nightly export", "login page"),
+    thing: fc.constantFrom(...THINGS),
+    type: fc.constantFrom<ReasonType>("root-cause", "decision", "correction", "reason"),
+    by: fc.constantFrom<Reason["by"]>("user", "assistant"),
+    form: fc.constantFrom("fails because of the", "is slow, not because of the", "was fixed instead of the"),
+  });
+
+  it("changes nothing when it settles a settled list again, whatever the statements are", () => {
+    fc.assert(
+      fc.property(fc.array(statement, { maxLength: 25 }), (statements) => {
+        const reasons = statements.map(({ subject, thing, type, by, form }) =>
+          reason(`The ${subject} ${form} stale ${thing}.`, type, by),
+        );
+        const once = settleReasons(fresh(...reasons)).map(({ at: _, ...said }) => said);
+        expect(settleReasons(once)).toEqual(once);
+        for (const one of once) expect(reasons).toContainEqual(one);
+      }),
+    );
+  });
+
+  it("keeps only the newest correction, whatever the order and wherever a compaction cuts", () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.constantFrom(...THINGS), { minLength: 2, maxLength: 6 }),
+        fc.array(fc.nat(5), { maxLength: 4 }),
+        (things, cuts) => {
+          const said = things.map((thing) =>
+            reason(
+              `I was wrong: the nightly export fails because of the ${thing} on the build server.`,
+              "correction",
+            ),
+          );
+          const places = [...new Set([0, ...cuts.map((cut) => cut % said.length), said.length])].sort(
+            (a, b) => a - b,
+          );
+          let kept: readonly Reason[] = [];
+          for (const [index, place] of places.entries()) {
+            const news = fresh(...said.slice(places[index - 1] ?? 0, place));
+            kept = settleReasons<Reason & { at?: number }>([...kept, ...news]).map(
+              ({ at: _, ...one }) => one,
+            );
+          }
+          expect(textsOf(kept)).toEqual([said.at(-1)?.text]);
+        },
+      ),
+    );
+  });
+});
+
+describe("byTopic and mergedText", () => {
+  it("puts statements on the same topic by the same author on one line, with the names of both", () => {
+    const reasons = [
+      reason("The issue is that the export job reads `orders.csv` twice."),
+      reason("The login page is slow because of the font."),
+      reason("The issue is that the export job never closes `orders.csv`."),
+    ];
+    const groups = byTopic(reasons);
+    expect(groups.map((group) => group.length)).toEqual([2, 1]);
+    expect(mergedText(groups[0] ?? [])).toBe(
+      "the export job reads `orders.csv` twice.; the export job never closes `orders.csv`.",
+    );
+  });
+
+  it("does not put a user's and the assistant's statement on one line", () => {
+    const text = "The export job reads the orders twice because of the lock.";
+    expect(byTopic([reason(text), reason(text, "root-cause", "user")])).toHaveLength(2);
+  });
+
+  it("invents nothing: all content words of a merged line come from its statements", () => {
+    const word = fc.constantFrom(
+      "export",
+      "orders.csv",
+      "because",
+      "cache",
+      "not",
+      "512",
+      "lock",
+      "timeout",
+      "the",
+      "is",
+    );
+    const sentence = fc.array(word, { minLength: 3, maxLength: 40 }).map((words) => words.join(" "));
+    fc.assert(
+      fc.property(fc.array(sentence, { maxLength: 12 }), (sentences) => {
+        const reasons = sentences.map((text) => reason(text));
+        const groups = byTopic(reasons);
+        expect(groups.flat()).toHaveLength(reasons.length);
+        for (const group of groups) {
+          const sources = contentWords(textsOf(group).join(" "));
+          for (const said of contentWords(mergedText(group))) expect(sources.has(said)).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
+describe("reasonItem", () => {
+  it("writes a list item that the next summary reads back", () => {
+    for (const type of ["decision", "root-cause", "correction", "reason"] as const) {
+      for (const by of ["user", "assistant"] as const) {
+        const text = "The lock is released late.";
+        expect(readReasonItem(reasonItem(type, by, text))).toEqual({ type, by, text, needed: [text] });
+      }
+    }
+  });
+
+  it("reads no other item, and no item of another author that is too long", () => {
+    expect(readReasonItem("- Plan: use a lock")).toBeUndefined();
+    expect(readReasonItem(`- Cause: ${"long ".repeat(400)}`)).toBeUndefined();
+  });
+});
