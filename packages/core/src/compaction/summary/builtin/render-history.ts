@@ -19,6 +19,7 @@ import {
   leadSentence,
   messageForms,
   NEEDS_CONTEXT_CHARS,
+  outcomeText,
   type Plan,
   parseMessageItem,
   type Remark,
@@ -100,7 +101,9 @@ function proofsOf(exchange: Exchange): readonly string[] {
   const tests = commandsIn(exchange).findLast((run) => run.kind === "test");
   if (tests) {
     const outcome = tests.outcome ? `: ${clip(tests.outcome, 60)}` : "";
-    proofs.push(`last test run ${tests.failed ? "FAILED" : "passed"}${outcome}`);
+    if (tests.failed) proofs.push(`last test run FAILED${outcome}`);
+    else if (tests.state === "passed") proofs.push(`last test run passed${outcome}`);
+    else proofs.push(`last test run: ${clip(outcomeText(tests).replace(" → ", ""), 80)}`);
   }
   const names = editedNames(exchange);
   const more = names.length > 4 ? ` +${names.length - 4}` : "";

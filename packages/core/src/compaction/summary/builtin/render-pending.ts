@@ -139,7 +139,7 @@ function openFailures({ exchanges, errors }: SessionDigest): string[] {
   return errors
     .filter((error) => error.weight === 3 && error.resolution === undefined && error.at >= since)
     .slice(-3)
-    .map(({ source }) => `- Failed, no passing run since: ${inlineCode(clip(source, 100))}`);
+    .map(({ source }) => `- Failed, not seen to pass since: ${inlineCode(clip(source, 100))}`);
 }
 
 /**
@@ -179,4 +179,4 @@ function earlierTasks(digest: SessionDigest, pending: readonly EarlierTask[]): P
  * write them again.
  */
 const STALE =
-  /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Failed, no passing run|Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message[.,] |(?:Continue|Go on) with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered[,;])/;
+  /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Failed, (?:no passing run|not seen to pass)|Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message[.,] |(?:Continue|Go on) with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered[,;])/;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { keysOf, programOf, readCommand } from "./command-runs.ts";
+import { programKey, programOf, readCommand } from "./command-runs.ts";
 
 const read = (command: string, output = "", isError = false) =>
   readCommand(1, command, undefined, output, isError);
@@ -60,6 +60,6 @@ describe("readCommand", () => {
   it("identifies a shell command by its program and subcommand", () => {
     expect(programOf("go test -v ./x")).toBe("go test");
     expect(programOf("NODE_ENV=x npx vitest run")).toBe("vitest");
-    expect(keysOf(read("gofmt -l . && go test ./... | tail"))[1]).toBe("test go test");
+    expect(programKey(read("gofmt -l . && go test ./... | tail"))).toBe("test go test");
   });
 });

@@ -168,7 +168,7 @@ class Reader {
     if (pair === undefined || pair.use.entryIndex !== at) return;
     const said = this.#current.texts.at(-1)?.text;
     const round = this.#exchanges.length;
-    const words = this.#tools.call(at, pair, this.#current, { aside, said, round });
+    const words = this.#tools.call(at, pair, this.#current, { aside, said, round, cwd: this.#cwd });
     if (aside) return;
     this.#lastActor = "tool";
     // The message gets the position of the tool result, which contains the user's words.

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ErrorLedger, failureText, readCommand } from "./command-runs.ts";
+import { readCommand } from "./command-runs.ts";
+import { ErrorLedger } from "./error-ledger.ts";
+import { failureText } from "./failure-text.ts";
 
 describe("failureText", () => {
   it.each([
@@ -66,7 +68,11 @@ describe("ErrorLedger", () => {
   it("records no error for a search without hits or for a wrong use of a tool", () => {
     const ledger = new ErrorLedger();
     run(ledger, 1, "grep -r x .", "Exit code 1\n");
-    ledger.tool(2, "Edit", "a.ts", "<tool_use_error>File has not been read yet.</tool_use_error>", true);
+    ledger.tool(
+      2,
+      { name: "Edit", target: "a.ts", input: {} },
+      "<tool_use_error>File has not been read yet.</tool_use_error>",
+    );
     expect(ledger.records()).toEqual([]);
   });
 });

@@ -4,13 +4,13 @@
  */
 export {
   type CommandRun,
-  type ErrorRecord,
-  failureText,
-  keysOf,
+  isLaterSuccess,
+  isSeenFixed,
   outcomeText,
+  programKey,
   programOf,
-  type Resolution,
   readCommand,
+  withoutShortening,
 } from "./command-runs.ts";
 export { digestSession, nextMove, type SessionDigest } from "./digest.ts";
 export {
@@ -23,6 +23,7 @@ export {
   requestInFull,
   splitItems,
 } from "./earlier-summary.ts";
+export { type ErrorRecord, type Resolution, successOf } from "./error-ledger.ts";
 export {
   type Action,
   type AgentText,
@@ -41,14 +42,17 @@ export {
   soundsLikeCorrection,
   statedOutcome,
 } from "./exchanges.ts";
+export { failureText } from "./failure-text.ts";
 export {
   AFTER_INTERRUPTION,
   doneTo,
   errorForms,
   isOnlyDone,
   LABELS,
+  laterSuccess,
   leftOutLine,
   messageForms,
+  NOT_SEEN_TO_PASS,
   namedIn,
   namesFile,
   parseMessageItem,
