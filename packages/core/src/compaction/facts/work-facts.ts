@@ -6,6 +6,7 @@ import {
   commandsIn,
   type ErrorRecord,
   type FileRecord,
+  failedElsewhere,
   fileName,
   isLaterSuccess,
   isScratch,
@@ -100,8 +101,13 @@ export function commandFacts({ digest, has, outcomeIds }: ReadEntries): readonly
 
 /** True if a run has an outcome to report. Commits are separate facts with their ids. */
 const hasOutcome = (run: CommandRun): boolean =>
-  run.kind !== "other" && run.kind !== "commit" && !OPENS_SCRIPT.test(run.command);
+  !failedElsewhere(run) &&
+  run.kind !== "other" &&
+  run.kind !== "commit" &&
+  !OPENS_SCRIPT.test(run.command.replace(CHANGED_DIRECTORY, ""));
 
+/** Change to another directory, which is a part of the shown command. */
+const CHANGED_DIRECTORY = /^cd \S+ && /;
 const OPENS_SCRIPT =
   /^(?:(?:awk|cat|cd|cp|cut|echo|file|find|for|git (?:add|check-ignore|diff|log|show|status)|grep|head|if|ls|node -e|printf|pwd|python3? -c?|rg|sed|sleep|sort|tail|test|tree|wc|which|while)(?![\w-])|\w+=)/;
 

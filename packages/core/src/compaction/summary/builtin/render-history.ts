@@ -12,6 +12,7 @@ import {
   earlierWorkInBrief,
   editedNames,
   errorForms,
+  failedElsewhere,
   type HumanMessage,
   isRequest,
   LABELS,
@@ -98,7 +99,7 @@ const asOutcome = (lead: string): string => clip(lead.replace(/[:：]$/, ""), MA
 /** Returns evidence that can be verified: commits, test results and changed files. */
 function proofsOf(exchange: Exchange): readonly string[] {
   const proofs = exchange.commits.map((commit) => `commit ${commit.id}`);
-  const tests = commandsIn(exchange).findLast((run) => run.kind === "test");
+  const tests = commandsIn(exchange).findLast((run) => run.kind === "test" && !failedElsewhere(run));
   if (tests) {
     const outcome = tests.outcome ? `: ${clip(tests.outcome, 60)}` : "";
     if (tests.failed) proofs.push(`last test run FAILED${outcome}`);

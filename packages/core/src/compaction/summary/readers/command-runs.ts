@@ -176,6 +176,10 @@ function outcomeOf(
   return state === "failed" && exitCode !== undefined && exitCode !== 0 ? `exit code ${exitCode}` : undefined;
 }
 
+/** Returns true if a line failed, but none of the tests, checks and builds in it did. */
+export const failedElsewhere = ({ failed, runs }: CommandRun): boolean =>
+  failed && runs.length > 0 && !runs.some(({ state }) => state === "failed");
+
 /** Returns the outcome that the output proves, with an arrow, or "" if nobody needs it. */
 export function outcomeText({
   state,
@@ -254,10 +258,10 @@ function shownCommand(
 const relativeTo = (base: string, path: string): string =>
   path.startsWith(`${base}/`) ? path.slice(base.length + 1) : path;
 
-/** Pipe that only shortens the output. */
-const SHORTENED_BY = /\s*\|\s*(?:cat|grep|head|less|more|tail)\b[^|&;]*$/;
+/** Pipes that only shorten the output. */
+const SHORTENED_BY = /(?:\s*\|\s*(?:cat|e?grep|head|less|more|tail)\b(?:"[^"]*"|'[^']*'|[^|&;"'])*)+$/;
 
-/** Removes a pipe at the end of a command that only shortens the output. */
+/** Removes pipes at the end of a command that only shorten the output. */
 export const withoutShortening = (command: string): string => command.replace(SHORTENED_BY, "");
 
 /**
@@ -265,6 +269,7 @@ export const withoutShortening = (command: string): string => command.replace(SH
  * arguments differ.
  */
 export function programKey({ command, kind, runs }: CommandRun): string {
+  if (kind === "commit" || kind === "push") return kind;
   const names = [...new Set(runs.filter(({ scope }) => scope.kind === kind).map(({ scope }) => scope.name))];
   return names.length > 0
     ? `${kind} ${names.join(" + ")}`

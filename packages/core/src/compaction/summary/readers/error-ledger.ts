@@ -1,5 +1,11 @@
 import { clip } from "../clip.ts";
-import { type CommandRun, isLaterSuccess, isSeenFixed, withoutShortening } from "./command-runs.ts";
+import {
+  type CommandRun,
+  failedElsewhere,
+  isLaterSuccess,
+  isSeenFixed,
+  withoutShortening,
+} from "./command-runs.ts";
 import { failureText, isToolSlip } from "./failure-text.ts";
 
 /** Keeps failures with their resolutions. */
@@ -50,14 +56,17 @@ export class ErrorLedger {
   command(run: CommandRun, output: string): void {
     for (const error of this.#all) {
       if (!isOpen(error) || typeof error.from === "string") continue;
-      if (isSeenFixed(run, error.from)) resolve(error, run.at, "passed");
+      if (isSeenFixed(run, error.from)) resolve(withoutLinesIn(output, error), run.at, "passed");
       else if (isLaterSuccess(run, error.from)) resolve(error, run.at, successOf(run.kind));
     }
     if (!run.failed || isToolSlip(output)) return;
     const failure = failureText(output);
     const weight = weightOf(run);
     if (failure === undefined || (weight === 1 && !failure.telling)) return;
-    const text = failure.telling || run.outcome === undefined ? failure.text : run.outcome;
+    const text =
+      failure.telling || !run.runs.some(({ counts }) => counts)
+        ? failure.text
+        : (run.outcome ?? failure.text);
     const movedOn = this.#all.filter((error) => isReplacedBy(error, run, output));
     const known = this.#add(run.at, sourceOf(run), text, weight, run);
     for (const error of movedOn) if (error !== known) resolve(error, run.at, "moved-on");
@@ -84,7 +93,9 @@ export class ErrorLedger {
 
   /** Adds a failure. An open failure with the same text occurred again. */
   #add(at: number, source: string, text: string, weight: 1 | 2 | 3, from: OpenError["from"]): OpenError {
-    const same = this.#all.find((error) => error.record.text === text && isOpen(error));
+    const same = this.#all.find(
+      (error) => error.record.text === text && error.record.source === source && isOpen(error),
+    );
     if (same) {
       same.record = { ...same.record, occurrences: same.record.occurrences + 1, resolution: undefined };
       return same;
@@ -104,10 +115,7 @@ export const successOf = (kind: CommandRun["kind"]): "commit" | "push" | "attemp
   kind === "commit" || kind === "push" ? kind : "attempt";
 
 /** In a line with runs of which none failed, something else failed, such as a missing file. */
-function weightOf({ kind, runs }: CommandRun): 1 | 3 {
-  if (kind === "other") return 1;
-  return runs.length > 0 && !runs.some(({ state }) => state === "failed") ? 1 : 3;
-}
+const weightOf = (run: CommandRun): 1 | 3 => (run.kind === "other" || failedElsewhere(run) ? 1 : 3);
 
 /** A failure that only did not occur in the next run is open, because it was not seen to pass. */
 const isOpen = ({ record }: OpenError): boolean =>
@@ -117,6 +125,19 @@ function resolve(error: OpenError, at: number, how: Resolution["how"]): void {
   if (how === "moved-on" && error.record.resolution !== undefined) return;
   const editedFiles = error.editedSince.slice(-MAX_EDITED_FILES);
   error.record = { ...error.record, resolution: { at, how, editedFiles } };
+}
+
+/**
+ * Leaves out the lines that the passing run printed too, such as warnings. If no line is left, the counts of
+ * the failed run remain.
+ */
+function withoutLinesIn(output: string, error: OpenError): OpenError {
+  const lines = error.record.text.split("\n");
+  const kept = lines.filter((line) => !output.includes(line));
+  if (kept.length === lines.length) return error;
+  const outcome = typeof error.from === "string" ? undefined : error.from.outcome;
+  error.record = { ...error.record, text: kept.length > 0 ? kept.join("\n") : (outcome ?? "failed") };
+  return error;
 }
 
 /** Returns true if the same command failed again, and its whole output does not have the earlier error. */

@@ -98,5 +98,6 @@ export function isToolSlip(output: string): boolean {
   );
 }
 
-/** A failed `cd`, and nothing else. */
-const WRONG_FOLDER = /^(?:Exit code \d+\n)?[^\n]*\bcd: [^\n]*: No such file or directory$/;
+/** A failed `cd` or a missing project file, and nothing else. */
+const WRONG_FOLDER =
+  /^(?:Exit code \d+\n)?[^\n]*(?:\bcd: [^\n]*: No such file or directory|does not contain main module or its selected dependencies|go\.mod file not found[^\n]*)$/;

@@ -4,6 +4,7 @@
  */
 export {
   type CommandRun,
+  failedElsewhere,
   isLaterSuccess,
   isSeenFixed,
   outcomeText,

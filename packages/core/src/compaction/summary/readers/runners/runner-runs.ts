@@ -33,6 +33,9 @@ export interface RunnerRun {
 const SCRIPT_FAILED =
   /^npm (?:ERR!|error) (?:Test failed|Lifecycle script|code ELIFECYCLE|command failed|Missing script)|ELIFECYCLE\b|^error: script "[^"]+" exited with code [1-9]|^error Command failed with exit code|^g?make(?:\[\d+\])?: \*\*\* |ERROR task failed|^error: Recipe `|^task: Failed to run|^Script \S+ returned with error code/;
 
+/** Complaints of small checkers that have no summary. The exit code decides whether they count. */
+const COMPLAINT = /\b(?:needs?|have) to be (?:re)?formatted\b|\bnot (?:properly )?formatted\b|\bTo fix: /i;
+
 interface Started {
   readonly command: ShellCommand;
   readonly scope: RunScope;
@@ -61,10 +64,10 @@ export function readRuns(
     let state: RunState = evidence.verdict === "none" ? "unknown" : evidence.verdict;
     const isChained = command.isProvenByZero;
     if (state === "failed" && isShared && evidence.passesToo) state = "mixed";
+    else if (culprit !== -1 && index > culprit && state === "failed") state = "unknown";
     else if (isFailure && command.canFailLine) {
       if (isOnly && state !== "nothing") state = "failed";
       else if (isChained && culprit !== -1 && index < culprit) state = "passed";
-      else if (isChained && culprit !== -1 && index > culprit && state === "failed") state = "unknown";
     } else if (!isFailure && isChained) {
       if (!(state === "failed" && evidence.isFirm) && state !== "nothing") state = "passed";
     } else if (state === "unknown" && isSilentPass(command, runner, output, isFailure)) state = "passed";
@@ -115,7 +118,8 @@ function evidenceOf(
   const [main] = found;
   const failed = found.find(({ verdict }) => verdict === "failed");
   const scriptFailed = scope.runner === undefined && view.lines.some((line) => SCRIPT_FAILED.test(line));
-  const verdict = failed || scriptFailed ? "failed" : joinedVerdict(found);
+  const isDoubtful = scope.runner === undefined && view.lines.some((line) => COMPLAINT.test(line));
+  const verdict = failed || scriptFailed ? "failed" : isDoubtful ? "none" : joinedVerdict(found);
   const passesToo = known.some((runner) =>
     view.lines.some((line) => runner.passed.test(line) && !runner.failed.test(line)),
   );

@@ -185,7 +185,7 @@ export const TEST_RUNNERS: readonly Runner[] = [
     name: "maven",
     kind: "test",
     command: /^(?:mvnw?|mvnd)\b(?=.*\b(?:test|verify|package|install)\b)/,
-    mark: /^\[(?:INFO|ERROR|WARNING)\]|^Tests run: \d/,
+    mark: /^\[(?:INFO|ERROR)\] (?:BUILD |---|Scanning for projects|Tests run:)|^Tests run: \d/,
     prints: "once",
     summary: /\bBUILD (?:SUCCESS|FAILURE)\b/,
     passed: /\bBUILD SUCCESS\b/,
