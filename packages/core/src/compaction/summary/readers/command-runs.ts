@@ -73,7 +73,10 @@ export function readCommand(
   const git = commands.map(gitKind).find((found) => found !== undefined);
   const read = readOutput(output);
   const isFailure = isError || (read.exitCode ?? 0) !== 0;
-  const runs = readRuns(commands, read, isFailure);
+  const runs = readRuns(commands, read, isFailure).map(
+    // A run that did not end has no result, whatever it printed until then.
+    (run): RunnerRun => (read.end === undefined ? run : { ...run, state: "unknown" }),
+  );
   const kind = git ?? kindOf(runs) ?? "other";
   const ends = kind === "commit" || kind === "push" ? endsOf(output ?? "") : "";
   const commit = kind === "commit" ? parseCommit(ends) : undefined;

@@ -345,7 +345,7 @@ function grepFilter(args: readonly string[]): OutputFilter {
 export function joinedPath(base: string | undefined, path: string | undefined): string | undefined {
   if (path === undefined || path === "." || path === "-" || path.includes("$")) return base;
   const slashed = path
-    .replace(/\\/g, "/")
+    .replace(/[\\/]+/g, "/")
     .replace(/^([A-Za-z]):\//, (_, drive: string) => `/${drive.toLowerCase()}/`);
   if (slashed.startsWith("/") || slashed.startsWith("~") || base === undefined)
     return slashed.replace(/(.)\/+$/, "$1");
