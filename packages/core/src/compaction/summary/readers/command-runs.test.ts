@@ -101,6 +101,7 @@ describe("readCommand", () => {
       " → some runs FAILED, others passed (1 package failed, 1 package ok)",
     ],
     ["npx tsc --noEmit 2>&1 | head -5", "", "passed", " → ok"],
+    ["npx eslint . 2>&1 | head -1", "", "unknown", " → result not seen"],
     ["npx tsc --noEmit 2>&1 | grep src", "", "unknown", " → result not seen"],
     ["npx tsc --noEmit > log.txt 2>&1; ls", "log.txt", "unknown", " → result not seen"],
     ["git push", "Everything up-to-date", "passed", " → nothing to push"],

@@ -57,6 +57,7 @@ describe("a failed run stays open", () => {
     ["a test filter leaves tests out", "npx vitest run", "npx vitest run -t list", vitestPassed(1)],
     ["another runner passes", "npx vitest run", "npx jest", "Test Suites: 5 passed, 5 total"],
     ["another script passes", "npm run test:e2e", "npm run test:unit", vitestPassed(5)],
+    ["an option changes the run", "npx vitest run", "npx vitest run --mode=ci", vitestPassed(5)],
     ["another configuration passes", "npx vitest run", "npx vitest run -c unit.config.ts", vitestPassed(5)],
     [
       "the result of the later run is cut off",

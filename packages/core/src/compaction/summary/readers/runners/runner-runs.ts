@@ -172,8 +172,9 @@ function isSilentPass(
   isFailure: boolean,
 ): boolean {
   if (runner?.isSilent !== true || isFailure || command.dropsErrors || output.isEndCut) return false;
-  const isShown = command.filters.every(({ kind }) => kind === "head" || kind === "tail");
-  return isShown && ownLines(output.lines).length === 0;
+  // An empty output that `head` or `tail` cut short can be a blank line before or after failures.
+  const { isUncut, isFiltered } = viewOf(output, command.filters);
+  return isUncut && !isFiltered && ownLines(output.lines).length === 0;
 }
 
 /** Returns true if the later run was seen to pass everything that failed in the earlier run. */

@@ -50,13 +50,13 @@ const EXPECTED: Readonly<Record<string, Partial<Readonly<Record<CommandState, st
   },
   eslint: {
     failed: "bad: plain color tail grep chain or-true also-1",
-    passed: "good: plain color tail head chain or-true also-1",
-    unknown: "good: grep | bad: head",
+    passed: "good: plain color chain or-true also-1",
+    unknown: "good: tail head grep | bad: head",
   },
   "go-build": {
     failed: "bad: plain tail head chain or-true also-1 also-2",
-    passed: "good: plain tail head chain or-true also-1 also-2",
-    unknown: "good: grep | bad: grep",
+    passed: "good: plain chain or-true also-1 also-2",
+    unknown: "good: tail head grep | bad: grep",
   },
   "go-test": {
     failed: "bad: plain tail head grep chain or-true also-1",
@@ -130,8 +130,8 @@ const EXPECTED: Readonly<Record<string, Partial<Readonly<Record<CommandState, st
   },
   tsc: {
     failed: "bad: plain color tail head grep chain or-true also-1",
-    passed: "good: plain color tail head chain or-true also-1",
-    unknown: "good: grep",
+    passed: "good: plain color chain or-true also-1",
+    unknown: "good: tail head grep",
   },
   unittest: {
     failed: "bad: plain tail head grep chain or-true also-1",
