@@ -1,8 +1,15 @@
 import { headOf, tailOf, withoutControls } from "../../../messages/text.ts";
 import { clip, oneLine } from "../clip.ts";
 import { type CommandOutput, readOutput, type SpecialEnd } from "./runners/output-view.ts";
-import { baseName, scopeOf } from "./runners/run-scope.ts";
-import { isFixedBy, kindOf, type RunnerRun, type RunState, readRuns } from "./runners/runner-runs.ts";
+import { baseName } from "./runners/run-scope.ts";
+import {
+  isFixedBy,
+  kindOf,
+  type RunnerRun,
+  type RunState,
+  readRuns,
+  startedRuns,
+} from "./runners/runner-runs.ts";
 import { joinedPath, type ShellCommand, shellCommands } from "./shell-commands.ts";
 
 /** Reads commands and what their output proves. */
@@ -71,9 +78,10 @@ export function readCommand(
   const base = cwd === undefined ? undefined : joinedPath(undefined, cwd);
   const commands = shellCommands(command, base);
   const git = commands.map(gitKind).find((found) => found !== undefined);
-  const read = readOutput(output);
+  const started = startedRuns(commands);
+  const read = readOutput(output, started.length > 0);
   const isFailure = isError || (read.exitCode ?? 0) !== 0;
-  const runs = readRuns(commands, read, isFailure).map(
+  const runs = readRuns(commands, started, read, isFailure).map(
     // A run that did not end has no result, whatever it printed until then.
     (run): RunnerRun => (read.end === undefined ? run : { ...run, state: "unknown" }),
   );
@@ -96,7 +104,7 @@ export function readCommand(
     runs,
     directory,
     doesMore: commands.some(
-      (command) => !isSetUp(command) && !isFilter(command) && scopeOf(command) === undefined,
+      (command) => !isSetUp(command) && !isFilter(command) && !started.some((run) => run.command === command),
     ),
     isWhole: !read.isCut && commands.every(({ filters }) => filters.length === 0),
     skipsHooks: kind === "commit" && SKIPS_HOOKS.test(headOf(command, SHOWN_FROM_CHARS)),

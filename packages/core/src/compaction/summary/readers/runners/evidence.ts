@@ -2,7 +2,7 @@ import { clip, oneLine } from "../../clip.ts";
 import type { OutputView } from "./output-view.ts";
 import type { Runner } from "./runner.ts";
 
-/** What the visible output of a run proves. */
+/** Result that the visible output of a run proves. */
 export interface Evidence {
   /** `nothing`: the runner ran no test. `none`: the output does not show the result. */
   readonly verdict: "passed" | "failed" | "nothing" | "none";

@@ -63,13 +63,17 @@ const TASK_PREFIX = /^\[(?:[a-z]+:[\w:-]+|test|lint|fmt|check|build)\] (?!ERROR)
 const NOISE =
   /^(?:npm (?:warn|notice|WARN)\b|> \S+@\S+ |> |\$ |\[[\w:-]+\] \$ |Exit code \d|Chunk ID: |Wall time: |Process exited with code|Original token count: |Output:$|Command exited with code |Shell cwd was reset to |\(node:\d+\) |go: downloading )/;
 
-/** Reads an output. `undefined`: the call has no result. */
-export function readOutput(output: string | undefined): CommandOutput {
+/**
+ * Reads an output. `undefined`: the call has no result. Without `needsLines`, it reads only the exit code and
+ * the end, because most outputs are files that nobody reads here.
+ */
+export function readOutput(output: string | undefined, needsLines: boolean): CommandOutput {
   if (output === undefined)
     return { lines: [], isCut: true, isEndCut: true, exitCode: undefined, end: "no-result" };
-  const isLong = output.length > READ_HEAD_CHARS + READ_TAIL_CHARS;
+  const [headChars, tailChars] = needsLines ? [READ_HEAD_CHARS, READ_TAIL_CHARS] : [NOTE_CHARS, NOTE_CHARS];
+  const isLong = output.length > headChars + tailChars;
   const read = withoutControls(
-    isLong ? `${headOf(output, READ_HEAD_CHARS)}\n${tailOf(output, READ_TAIL_CHARS)}` : output,
+    isLong ? `${headOf(output, headChars)}\n${tailOf(output, tailChars)}` : output,
   );
   const all = read.split("\n").map((line) => headOf(line, MAX_LINE_CHARS).trimEnd().replace(TASK_PREFIX, ""));
   const notes = `${headOf(read, NOTE_CHARS)}\n${tailOf(read, NOTE_CHARS)}`

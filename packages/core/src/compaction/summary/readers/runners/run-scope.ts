@@ -278,7 +278,7 @@ export function coversScope(later: RunScope, earlier: RunScope): boolean {
   return coversTargets(later, earlier.targets);
 }
 
-/** Returns true if the later run is of the same runner. Only the main test script stands for a direct run. */
+/** Returns true if the later run is of the same runner. Only the main test script equals a direct run. */
 export function isSameOrWhole(later: RunScope, earlier: RunScope): boolean {
   if (later.name === earlier.name) return true;
   const isMain = later.name === MAIN_SCRIPT || earlier.name === MAIN_SCRIPT;

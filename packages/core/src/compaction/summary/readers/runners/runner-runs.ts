@@ -36,21 +36,27 @@ const SCRIPT_FAILED =
 /** Complaints of small checkers that have no summary. The exit code decides whether they count. */
 const COMPLAINT = /\b(?:needs?|have) to be (?:re)?formatted\b|\bnot (?:properly )?formatted\b|\bTo fix: /i;
 
-interface Started {
+/** A test, check or build that a command of the line starts. */
+interface StartedRun {
   readonly command: ShellCommand;
   readonly scope: RunScope;
+}
+
+/** Returns the tests, checks and builds that the commands start. */
+export function startedRuns(commands: readonly ShellCommand[]): readonly StartedRun[] {
+  return commands.flatMap((command): StartedRun[] => {
+    const scope = scopeOf(command);
+    return scope === undefined ? [] : [{ command, scope }];
+  });
 }
 
 /** Returns the runs that the commands of a line started. `isFailure`: the whole line failed. */
 export function readRuns(
   commands: readonly ShellCommand[],
+  started: readonly StartedRun[],
   output: CommandOutput,
   isFailure: boolean,
 ): readonly RunnerRun[] {
-  const started = commands.flatMap((command): Started[] => {
-    const scope = scopeOf(command);
-    return scope === undefined ? [] : [{ command, scope }];
-  });
   const read = started.map(({ command, scope }) => ({
     command,
     scope,
@@ -108,7 +114,7 @@ function evidenceOf(
   command: ShellCommand,
   scope: RunScope,
   output: CommandOutput,
-  started: readonly Started[],
+  started: readonly StartedRun[],
 ): { readonly runner: Runner | undefined; readonly evidence: Seen; readonly isShared: boolean } {
   const view = viewOf(output, command.filters, command.dropsErrors);
   const known = scope.runner === undefined ? runnersBehind(scope, view.lines) : [scope.runner];
