@@ -136,10 +136,11 @@ function waitingPieces(digest: SessionDigest): Piece[] {
 /** Returns tests and builds that failed in the last exchange and are not fixed. */
 function openFailures({ exchanges, errors }: SessionDigest): string[] {
   const since = exchanges.at(-1)?.message?.at ?? 0;
-  return errors
-    .filter((error) => error.weight === 3 && error.resolution === undefined && error.at >= since)
-    .slice(-3)
-    .map(({ source }) => `- Failed, not seen to pass since: ${inlineCode(clip(source, 100))}`);
+  const open = errors.filter(
+    (error) => error.weight === 3 && error.resolution === undefined && error.at >= since,
+  );
+  const sources = new Set(open.map(({ source }) => inlineCode(clip(source, 100))));
+  return [...sources].slice(-3).map((source) => `- Failed, not seen to pass since: ${source}`);
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   readRuns,
   startedRuns,
 } from "./runners/runner-runs.ts";
-import { joinedPath, type ShellCommand, shellCommands } from "./shell-commands.ts";
+import { joinedPath, type ShellCommand, shellCommands } from "./runners/shell-commands.ts";
 
 /** Reads commands and what their output proves. */
 

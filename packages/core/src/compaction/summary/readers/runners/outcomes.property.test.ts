@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { withoutControls } from "../../../../messages/text.ts";
 import { readCommand } from "../command-runs.ts";
 import { ErrorLedger } from "../error-ledger.ts";
-import { shellCommands } from "../shell-commands.ts";
 import { RUNNERS } from "./run-scope.ts";
+import { shellCommands } from "./shell-commands.ts";
 
 const FOLDER = join(import.meta.dirname, "samples");
 const OUTPUTS: readonly string[] = readdirSync(FOLDER).flatMap((file) =>

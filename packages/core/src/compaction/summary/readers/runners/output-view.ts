@@ -1,5 +1,5 @@
 import { headOf, tailOf, withoutControls } from "../../../../messages/text.ts";
-import type { OutputFilter } from "../shell-commands.ts";
+import type { OutputFilter } from "./shell-commands.ts";
 
 /** Reads what a tool printed: its exit code, how it ended, and which part of the output is visible. */
 

@@ -1,6 +1,6 @@
-import type { ShellCommand } from "../shell-commands.ts";
 import { CHECKS } from "./checks.ts";
 import type { Runner, RunnerKind } from "./runner.ts";
+import type { ShellCommand } from "./shell-commands.ts";
 import { TEST_RUNNERS } from "./test-runners.ts";
 
 /** Finds the runner that a command starts, and which tests or files the run covers. */

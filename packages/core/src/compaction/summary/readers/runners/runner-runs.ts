@@ -1,4 +1,3 @@
-import type { ShellCommand } from "../shell-commands.ts";
 import { type Evidence, readEvidence } from "./evidence.ts";
 import { type CommandOutput, ownLines, viewOf } from "./output-view.ts";
 import {
@@ -11,6 +10,7 @@ import {
   scopeOf,
 } from "./run-scope.ts";
 import type { Runner, RunnerKind } from "./runner.ts";
+import type { ShellCommand } from "./shell-commands.ts";
 import { OTHER_TESTS } from "./test-runners.ts";
 
 /** Decides how each test, check or build of a command line ended. */

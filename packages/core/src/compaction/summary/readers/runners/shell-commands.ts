@@ -1,4 +1,4 @@
-import { headOf } from "../../../messages/text.ts";
+import { headOf } from "../../../../messages/text.ts";
 
 /** Splits a shell command line into its commands, with what their position says about exit code and output. */
 
