@@ -270,10 +270,10 @@ const relativeTo = (base: string, path: string): string =>
   path.startsWith(`${base}/`) ? path.slice(base.length + 1) : path;
 
 /** Pipes that only shorten the output. */
-const SHORTENED_BY = /(?:\s*\|\s*(?:cat|e?grep|head|less|more|tail)\b(?:"[^"]*"|'[^']*'|[^|&;"'])*)+$/;
+const SHORTENED_BY = /(?:\|\s*(?:cat|e?grep|head|less|more|tail)\b(?:"[^"]*"|'[^']*'|[^|&;"'])*)+$/;
 
 /** Removes pipes at the end of a command that only shorten the output. */
-export const withoutShortening = (command: string): string => command.replace(SHORTENED_BY, "");
+export const withoutShortening = (command: string): string => command.replace(SHORTENED_BY, "").trimEnd();
 
 /**
  * Returns a key of the programs that a command runs. Runs of one program share the key, even if their

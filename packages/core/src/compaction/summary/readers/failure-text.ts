@@ -24,7 +24,7 @@ const DULL =
   /^\s*(?:at\s|File "|=== (?:RUN|PAUSE|CONT|NAME)|# Subtest:|ok\s|PASS|\^|~|hint:|npm (?:notice|warn)|Require stack|\d+ (?:passed|passing)|0 (?:errors?|failures?|failed)|Exit code \d|Process exited with|Command exited with)|\b0 (?:errors|failures|failed|issues|fail)\b|no errors|For more information|Warning: /i;
 /** Lines of passed tests. Their names can contain any word. */
 const PASSING =
-  /^\s*(?:✓|✔|√|✅|☑|\[OK\]|--- PASS|PASS(?:ED)?\b|\(pass\)|ok \d)|(?:\.{3} |\.{3,}\s+|\s)(?:ok|PASSED|Passed)(?:\s+[\d.[(].*)?$/;
+  /^\s*(?:✓|✔|√|✅|☑|\[OK\]|--- PASS|PASS(?:ED)?\b|\(pass\)|ok \d)|\.\.\. +(?:ok|Passed)(?: |$)|\sPASSED(?: +\[.*)?$/;
 /** Lines of source code that a runner shows beside its line numbers. */
 const SOURCE_LINE = /^\s*>?\s*\d+\s*[|│]/;
 /** Headings above the description of failures. Lines before them list passed tests too. */

@@ -77,11 +77,14 @@ function isDecisive(runner: Runner, view: OutputView, at: number): boolean {
   }
 }
 
+/** Duration at the end of a line, as in `12ms`, `(0.4 s)` or `[< 1 ms]`. */
+const DURATION = /\s[([]?(?:< )?[\d.]{1,12} ?m?s[)\]]?$/;
+
 function namesIn(lines: readonly string[], pattern: RegExp | undefined): readonly string[] {
   if (pattern === undefined) return [];
   const names = new Set<string>();
   for (const line of lines) {
-    const name = pattern.exec(line)?.[1];
+    const name = pattern.exec(line)?.[1]?.replace(DURATION, "");
     if (name && name.length <= MAX_NAME_CHARS) names.add(name);
     if (names.size >= MAX_NAMES) break;
   }
