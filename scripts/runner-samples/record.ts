@@ -80,6 +80,7 @@ function withoutPaths(output: string, folder: string): string {
   return output
     .replaceAll(folder, "/project")
     .replaceAll(home, "/home/user")
+    .replace(/\/home\/user\/[^\s"']+/g, "/home/user/bin")
     .split("\n")
     .filter((line) => !/^npm (?:warn|notice)|registry|https?:\/\/\S*(?:proxy|artifactory)/.test(line))
     .join("\n");
