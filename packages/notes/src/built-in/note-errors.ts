@@ -5,14 +5,16 @@ import {
   errorForms,
   failureText,
   type HumanMessage,
-  keysOf,
+  isLaterSuccess,
+  isSeenFixed,
+  NOT_SEEN_TO_PASS,
   oneLine,
   quoted,
-  type Resolution,
   readCommand,
   resolutionText,
   type SessionDigest,
   soundsLikeCorrection,
+  successOf,
 } from "@longhaul/core/internal/summary";
 import type { UpdateInput } from "./news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
@@ -33,11 +35,11 @@ const CORRECTION_WORTH = 20;
 const FAILURE_WORTH = 8;
 /** Horizontal lines and borders in the output of programs. */
 const RULES = /[ \t]*[\u2500-\u257f=*_-]{4,}[ \t]*/g;
-const OPEN = " → no passing run since";
+const OPEN = NOT_SEEN_TO_PASS;
 /** Earlier versions wrote this text for an open failure. */
-const FORMER_OPEN = " → not seen to pass since";
+const FORMER_OPEN = " → no passing run since";
 const OURS =
-  /^- `([^`\n]*)`(?: \((\d{1,9})×\))?: ([^\n]*?)( → (?:no passing run since|not seen to pass since|fixed[^\n]*|(?:did not occur|not|gone) in the next run[^\n]*))?$/;
+  /^- `([^`\n]*)`(?: \((\d{1,9})×\))?: ([^\n]*?)( → (?:no passing run since|not seen to pass since|a later (?:attempt|commit|push) succeeded|fixed[^\n]*|(?:did not occur|not|gone) in the next run[^\n]*))?$/;
 
 /** A failure as the notes describe it. */
 interface NotedError {
@@ -55,12 +57,11 @@ export function errorsAndCorrections(before: readonly string[], news: UpdateInpu
   const { digest } = news;
   const slots: Slots = new Map();
   const known = [...before, ...newErrorsInSummary(before, digest)];
-  const nextRun = nextRuns(known, digest);
   for (const item of known) {
     const error = readError(item);
     if (error === undefined) slots.set(item, otherItem(item));
     else {
-      const now = error.end === OPEN ? settled(error, nextRun) : error;
+      const now = error.end === OPEN ? settled(error, digest) : error;
       // Drops a failure without an explanation if the failure no longer occurs.
       if (now.end === error.end || isExplained(error.text)) slots.set(keyOf(error), now);
     }
@@ -133,32 +134,25 @@ function errorItem({ source, times, text, end }: NotedError): NoteItem {
   return ownItem(forms, end === "" ? 0 : FAILURE_WORTH);
 }
 
-/** Updates the error if the same command has run again. */
-function settled(error: NotedError, nextRun: ReadonlyMap<string, Resolution>): NotedError {
-  const key = keysOf(readCommand(0, error.source)).find((found) => nextRun.has(found));
-  const end = key === undefined ? error.end : resolutionText(nextRun.get(key), 3);
-  // The new text may contain a path with a line break. In that case the noted error stays as it was, because
-  // it must fit on one line.
-  return end.includes("\n") ? error : { ...error, end };
-}
-
-/**
- * Returns the first run of each command in the new entries. The key is the command, the value is the outcome
- * of the run. Empty if the notes contain no open failure.
- */
-function nextRuns(before: readonly string[], digest: SessionDigest): ReadonlyMap<string, Resolution> {
-  const runs = new Map<string, Resolution>();
-  if (!before.some((item) => item.endsWith(OPEN) || item.endsWith(FORMER_OPEN))) return runs;
+/** Updates the error if what failed was seen to pass since. */
+function settled(error: NotedError, digest: SessionDigest): NotedError {
+  const failed = readCommand(0, error.source, undefined, undefined, false, digest.cwd);
   const edited = new Set<string>();
   for (const action of digest.exchanges.flatMap(({ actions }) => actions)) {
     if (action.kind === "edit") edited.add(action.path);
     if (action.kind !== "command") continue;
-    for (const key of keysOf(action.run).filter((found) => !runs.has(found))) {
-      const how = action.run.failed ? "moved-on" : "passed";
-      runs.set(key, { at: action.at, how, editedFiles: [...edited].slice(-MAX_EDITED_FILES) });
-    }
+    const isFixed = isSeenFixed(action.run, failed);
+    if (!isFixed && !isLaterSuccess(action.run, failed)) continue;
+    const editedFiles = [...edited].slice(-MAX_EDITED_FILES);
+    const end = resolutionText(
+      { at: action.at, how: isFixed ? "passed" : successOf(failed.kind), editedFiles },
+      3,
+    );
+    // The new text may contain a path with a line break. In that case the noted error stays as it was,
+    // because it must fit on one line.
+    return end.includes("\n") ? error : { ...error, end };
   }
-  return runs;
+  return error;
 }
 
 /**

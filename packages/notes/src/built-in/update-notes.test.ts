@@ -198,7 +198,7 @@ Write the benchmark.`;
       );
       const failed: Tell = (session) =>
         session.tool("f", "Bash", { command: "npm test" }, "Exit code 1\nError: timed out");
-      const lines = ["- `npm test`: Error: timed out → no passing run since", "- 1. The disk was full"];
+      const lines = ["- `npm test`: Error: timed out → not seen to pass since", "- 1. The disk was full"];
       expect(linesOf(noted(failed, earlierErrors, earlierErrors), "Errors & Corrections")).toEqual(lines);
       const passed: Tell = (session) => {
         earlierErrors(session);

@@ -149,9 +149,9 @@ describe("facts of earlier compactions", () => {
       failed(session, "t1");
     });
     const open = texts(chain, "error")[0] ?? "";
-    expect(open).toMatch(/no fix seen$/);
+    expect(open).toMatch(/not seen to pass$/);
     chain.compact((session) => session.tool("t2", "Bash", { command: "npm test" }, "12 passed"));
-    expect(texts(chain, "error")).toEqual([open.replace("no fix seen", "fixed")]);
+    expect(texts(chain, "error")).toEqual([open.replace("not seen to pass", "fixed")]);
     expect(texts(chain, "command")).toEqual(["`npm test` → 12 passed"]);
     chain.compact((session) => failed(session, "t3"));
     expect(texts(chain, "error")).toEqual([open]);
@@ -164,9 +164,9 @@ describe("facts of earlier compactions", () => {
       failed(session, "t1");
     });
     const open = texts(chain, "error")[0] ?? "";
-    chain.rewrite("error", open.replace("no fix seen", "not seen fixed"));
+    chain.rewrite("error", open.replace("not seen to pass", "not seen fixed"));
     chain.compact((session) => session.tool("t2", "Bash", { command: "npm test" }, "12 passed"));
-    expect(texts(chain, "error")).toEqual([open.replace("no fix seen", "fixed")]);
+    expect(texts(chain, "error")).toEqual([open.replace("not seen to pass", "fixed")]);
   });
 
   it("recognizes a background agent in the wording of an earlier longhaul version", () => {

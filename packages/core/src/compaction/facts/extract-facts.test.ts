@@ -64,11 +64,11 @@ describe("extractFacts", () => {
     session.assistant([toolUse("t4", "Bash", { command: "npm run lint" })]);
     session.user([toolResult("t4", "Exit code 1\nerror: unused variable total", true)]);
     expect(textsOf(session, "error")).toEqual([
-      "`npm run lint`: error: unused variable total → no fix seen",
+      "`npm run lint`: error: unused variable total → not seen to pass",
       "`npm test`: TypeError: price is not a function → fixed after changing price.ts",
     ]);
     expect(textsOf(session, "command")).toEqual([
-      "`npm run lint` → FAILED: exit code 1",
+      "`npm run lint` → FAILED (exit code 1)",
       "`npm test` → 12 passed",
     ]);
   });

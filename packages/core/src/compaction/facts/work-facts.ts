@@ -6,12 +6,19 @@ import {
   commandsIn,
   type ErrorRecord,
   type FileRecord,
+  failedElsewhere,
   fileName,
+  isLaterSuccess,
   isScratch,
-  keysOf,
+  isSeenFixed,
+  laterSuccess,
+  outcomeText,
+  programKey,
   readCommand,
   type SessionDigest,
   shortPath,
+  successOf,
+  withoutShortening,
 } from "../summary/readers/readers.ts";
 import type { DraftFact, ReadEntries } from "./fact-source.ts";
 import { slashed } from "./find-facts.ts";
@@ -20,9 +27,9 @@ const SOURCE_CHARS = 70;
 const LINE_CHARS = 120;
 const COMMAND_CHARS = 90;
 const OUTCOME_CHARS = 90;
-const STILL_OPEN = " → no fix seen";
-/** Endings of the text of an open error. Earlier versions wrote the second ending. */
-const OPEN_ENDING = / → (?:no fix seen|not seen fixed)$/;
+const STILL_OPEN = " → not seen to pass";
+/** Endings of the text of an open error. Earlier versions wrote the other endings. */
+const OPEN_ENDING = / → (?:not seen to pass|no fix seen|not seen fixed)$/;
 
 /** Maximum number of small command-line mistakes to list. Only the newest mistakes are worth a line. */
 const MAX_SLIPS = 8;
@@ -51,23 +58,27 @@ export function errorFacts({ digest, has, outcomeIds }: ReadEntries): readonly D
  */
 function resolutionOf({ resolution, weight }: ErrorRecord): string {
   if (resolution === undefined) return weight === 3 ? STILL_OPEN : "";
+  const { how } = resolution;
+  if (how === "commit" || how === "push" || how === "attempt") return laterSuccess(how);
   const files = [...new Set(resolution.editedFiles.map(fileName))];
   const by = files.length === 0 ? "" : ` after changing ${files.join(", ")}`;
-  return resolution.how === "passed" ? ` → fixed${by}` : ` → gone${by}`;
+  return how === "passed" ? ` → fixed${by}` : ` → not in the next run${by}, which failed too`;
 }
 
 export const isOpenError = ({ kind, text }: DraftFact): boolean => kind === "error" && OPEN_ENDING.test(text);
 
-/** Updates errors of earlier compactions. An error is fixed if the same command succeeded later. */
+/** Updates errors of earlier compactions. An error is fixed if a later run was seen to pass the same tests. */
 export function withErrorsResolved(carried: readonly Fact[], digest: SessionDigest): readonly Fact[] {
   if (!carried.some(isOpenError)) return carried;
-  const passed = new Set(runsIn(digest).flatMap((run) => (run.failed ? [] : keysOf(run))));
+  const runs = runsIn(digest);
   return carried.map((fact) => {
     const source = isOpenError(fact) ? commandIn(fact) : undefined;
     if (source === undefined) return fact;
-    const keys = keysOf(readCommand(0, source, undefined, "", false));
-    if (!keys.some((key) => passed.has(key))) return fact;
-    return { ...fact, text: fact.text.replace(OPEN_ENDING, " → fixed") };
+    const failed = readCommand(0, source, undefined, undefined, false, digest.cwd);
+    const isFixed = runs.some((run) => isSeenFixed(run, failed));
+    if (!isFixed && !runs.some((run) => isLaterSuccess(run, failed))) return fact;
+    const end = isFixed ? " → fixed" : laterSuccess(successOf(failed.kind));
+    return { ...fact, text: fact.text.replace(OPEN_ENDING, end) };
   });
 }
 
@@ -88,12 +99,15 @@ export function commandFacts({ digest, has, outcomeIds }: ReadEntries): readonly
   return [...last.values()].map((run) => commandFact(run, outcomeIds(run.at)));
 }
 
-const programKey = (run: CommandRun): string => keysOf(run).at(-1) ?? "";
-
 /** True if a run has an outcome to report. Commits are separate facts with their ids. */
 const hasOutcome = (run: CommandRun): boolean =>
-  run.kind !== "other" && run.kind !== "commit" && !OPENS_SCRIPT.test(run.command);
+  !failedElsewhere(run) &&
+  run.kind !== "other" &&
+  run.kind !== "commit" &&
+  !OPENS_SCRIPT.test(run.command.replace(CHANGED_DIRECTORY, ""));
 
+/** Change to another directory, which is a part of the shown command. */
+const CHANGED_DIRECTORY = /^cd \S+ && /;
 const OPENS_SCRIPT =
   /^(?:(?:awk|cat|cd|cp|cut|echo|file|find|for|git (?:add|check-ignore|diff|log|show|status)|grep|head|if|ls|node -e|printf|pwd|python3? -c?|rg|sed|sleep|sort|tail|test|tree|wc|which|while)(?![\w-])|\w+=)/;
 
@@ -102,24 +116,20 @@ export function withoutRunsRepeated(carried: readonly Fact[], digest: SessionDig
   const newer = new Set(runsIn(digest).filter(hasOutcome).map(programKey));
   return carried.filter((fact) => {
     const command = fact.kind === "command" ? commandIn(fact) : undefined;
-    return command === undefined || !newer.has(programKey(readCommand(0, command, undefined, "", false)));
+    return command === undefined || !newer.has(programKey(readCommand(0, command)));
   });
 }
 
 const commandIn = ({ text }: DraftFact): string | undefined => /^`([^`]*)`/.exec(text)?.[1];
 
-/** Pipe that only shortens the output. */
-const SHORTENED_BY = /\s*\|\s*(?:cat|grep|head|less|more|tail)\b[^|&;]*$/;
-
 function commandFact(run: CommandRun, entryIds: readonly string[]): DraftFact {
-  const shown = oneLine(run.command).replace(/`/g, "'").replace(SHORTENED_BY, "");
+  const shown = withoutShortening(oneLine(run.command).replace(/`/g, "'"));
   const command = headOf(shown, COMMAND_CHARS).trim();
   const outcomeHead =
     run.outcome === undefined ? undefined : headOf(oneLine(run.outcome), OUTCOME_CHARS).trim();
-  const failed = run.failed ? "FAILED" : "ok";
   return {
     kind: "command",
-    text: `\`${command}\` → ${outcomeHead === undefined ? failed : `${run.failed ? "FAILED: " : ""}${outcomeHead}`}`,
+    text: `\`${command}\`${outcomeText({ ...run, outcome: outcomeHead })}`,
     needles: outcomeHead === undefined ? [command] : [command, outcomeHead],
     entryIds,
   };

@@ -13,6 +13,7 @@ import {
   earlierWorkInBrief,
   editedNames,
   errorForms,
+  failedElsewhere,
   type HumanMessage,
   isRequest,
   LABELS,
@@ -20,6 +21,7 @@ import {
   messageForms,
   messageKey,
   NEEDS_CONTEXT_CHARS,
+  outcomeText,
   type Plan,
   parseMessageItem,
   readReasonItem,
@@ -107,10 +109,12 @@ const asOutcome = (lead: string): string =>
 /** Returns evidence that can be verified: commits, test results and changed files. */
 function proofsOf(exchange: Exchange): readonly string[] {
   const proofs = exchange.commits.map((commit) => `commit ${commit.id}`);
-  const tests = commandsIn(exchange).findLast((run) => run.kind === "test");
+  const tests = commandsIn(exchange).findLast((run) => run.kind === "test" && !failedElsewhere(run));
   if (tests) {
     const outcome = tests.outcome ? `: ${clip(tests.outcome, 60)}` : "";
-    proofs.push(`last test run ${tests.failed ? "FAILED" : "passed"}${outcome}`);
+    if (tests.failed) proofs.push(`last test run FAILED${outcome}`);
+    else if (tests.state === "passed") proofs.push(`last test run passed${outcome}`);
+    else proofs.push(`last test run: ${clip(outcomeText(tests).replace(" → ", ""), 80)}`);
   }
   const names = editedNames(exchange);
   const more = names.length > 4 ? ` +${names.length - 4}` : "";

@@ -149,10 +149,11 @@ function workUnderWay(digest: SessionDigest): string[] {
 /** Returns tests and builds that failed in the last exchange and are not fixed. */
 function openFailures({ exchanges, errors }: SessionDigest): string[] {
   const since = exchanges.at(-1)?.message?.at ?? 0;
-  return errors
-    .filter((error) => error.weight === 3 && error.resolution === undefined && error.at >= since)
-    .slice(-3)
-    .map(({ source }) => `- Failed, no passing run since: ${inlineCode(clip(source, 100))}`);
+  const open = errors.filter(
+    (error) => error.weight === 3 && error.resolution === undefined && error.at >= since,
+  );
+  const sources = new Set(open.map(({ source }) => inlineCode(clip(source, 100))));
+  return [...sources].slice(-3).map((source) => `- Failed, not seen to pass since: ${source}`);
 }
 
 /**
@@ -192,4 +193,4 @@ function earlierTasks(digest: SessionDigest, pending: readonly EarlierTask[]): P
  * write them again.
  */
 const STALE =
-  /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Failed, no passing run|(?:In progress|Not started): the user's latest request|Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message[.,] |(?:Continue|Go on) with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered[,;])/;
+  /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Failed, (?:no passing run|not seen to pass)|(?:In progress|Not started): the user's latest request|Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message[.,] |(?:Continue|Go on) with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered[,;])/;

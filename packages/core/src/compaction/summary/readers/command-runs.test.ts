@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { keysOf, programOf, readCommand } from "./command-runs.ts";
+import { failedElsewhere, outcomeText, programKey, programOf, readCommand } from "./command-runs.ts";
 
 const read = (command: string, output = "", isError = false) =>
   readCommand(1, command, undefined, output, isError);
@@ -60,6 +60,90 @@ describe("readCommand", () => {
   it("identifies a shell command by its program and subcommand", () => {
     expect(programOf("go test -v ./x")).toBe("go test");
     expect(programOf("NODE_ENV=x npx vitest run")).toBe("vitest");
-    expect(keysOf(read("gofmt -l . && go test ./... | tail"))[1]).toBe("test go test");
+    expect(programKey(read("gofmt -l . && go test ./... | tail"))).toBe("test go test");
+  });
+
+  it.each([
+    ["npm test", "Exit code 143\nCommand timed out after 2m 0.0s", "timed-out", " → timed out"],
+    ["timeout 5 npm test", "Exit code 124\n", "timed-out", " → timed out"],
+    ["npm test", "[Request interrupted by user for tool use]", "interrupted", " → interrupted"],
+    [
+      "npm test",
+      "Command running in background with ID: bash_1",
+      "background",
+      " → started in the background",
+    ],
+    [
+      "npm test",
+      "[No result: this tool call was interrupted before it was answered]",
+      "no-result",
+      " → no result",
+    ],
+    ["npm test | tail -2", "Done in 2s", "unknown", " → result not seen"],
+    [
+      "npx vitest run | tail -4",
+      "      Tests  4 passed (4)",
+      "unknown",
+      " → result not seen (Tests 4 passed (4))",
+    ],
+    ["go test ./x", "ok  \tx\t0.1s [no tests to run]", "nothing", " → ran no tests"],
+    ["npx playwright test | tail -9", "  ✘  1 a.spec.ts:3:1 › adds (7ms)", "failed", " → FAILED"],
+    [
+      "npm test; echo done",
+      "Tests:       1 failed, 3 passed, 4 total\ndone",
+      "failed",
+      " → FAILED (Tests: 1 failed, 3 passed, 4 total)",
+    ],
+    [
+      "go test ./a; go test ./a",
+      "FAIL\ta\t0.1s\nFAIL\nok  \ta\t0.1s",
+      "mixed",
+      " → some runs FAILED, others passed (1 package failed, 1 package ok)",
+    ],
+    ["npx tsc --noEmit 2>&1 | head -5", "", "passed", " → ok"],
+    ["npx eslint . 2>&1 | head -1", "", "unknown", " → result not seen"],
+    ["npx tsc --noEmit 2>&1 | grep src", "", "unknown", " → result not seen"],
+    ["npx tsc --noEmit > log.txt 2>&1; ls", "log.txt", "unknown", " → result not seen"],
+    ["git push", "Everything up-to-date", "passed", " → nothing to push"],
+    ["ls", "a b", "passed", ""],
+  ])("reads the command %j with the output %j as %s", (command, output, state, text) => {
+    const run = readCommand(1, command, undefined, output, output.startsWith("Exit code"));
+    expect([run.state, outcomeText(run)]).toEqual([state, text]);
+  });
+
+  it("reports a command without a result as such, never as ok", () => {
+    expect(outcomeText(readCommand(1, "npm test"))).toBe(" → no result");
+    expect(outcomeText(readCommand(1, "ls"))).toBe(" → no result");
+  });
+
+  it("blames the step that failed, and not a test that did not run", () => {
+    const broken = readCommand(
+      1,
+      "go build ./... && go test ./...",
+      undefined,
+      "Exit code 1\n# x\n./a.go:3:1: undefined: b",
+      true,
+    );
+    expect(broken.runs.map(({ state }) => state)).toEqual(["failed", "unknown"]);
+    const missing = readCommand(
+      1,
+      "sed -i s/a/b/ x.go && go test ./...",
+      undefined,
+      "Exit code 2\nsed: can't read x.go",
+      true,
+    );
+    expect([missing.failed, failedElsewhere(missing)]).toEqual([true, true]);
+  });
+
+  it("trusts a known exit code more than a log line that looks like a failure", () => {
+    expect(read("npm test", "Task 2 failed: retry\n 9 pass\n 0 fail\nRan 9 tests across 1 file.").state).toBe(
+      "passed",
+    );
+  });
+
+  it("shows the directory of a run outside the working directory", () => {
+    const shown = (command: string) => readCommand(1, command, undefined, "", false, "/p").command;
+    expect(shown("cd /p && npm test")).toBe("npm test");
+    expect(shown("cd /p/web && npm test")).toBe("cd web && npm test");
   });
 });

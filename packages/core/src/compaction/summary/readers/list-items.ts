@@ -1,7 +1,7 @@
 import { headOf } from "../../../messages/text.ts";
 import { clip, fenced, headAndTail, inlineCode, oneLine, quoted } from "../clip.ts";
 import { FORMER_LABELS } from "../former-wording.ts";
-import type { ErrorRecord, Resolution } from "./command-runs.ts";
+import type { ErrorRecord, Resolution } from "./error-ledger.ts";
 import { type FileRecord, fileName, isSamePath, shortPath } from "./touched-code.ts";
 
 /**
@@ -257,12 +257,20 @@ export function errorForms(error: ErrorRecord): string[] {
   ];
 }
 
+/** Ending of an error that was not seen to pass. */
+export const NOT_SEEN_TO_PASS = " → not seen to pass since";
+
+/** Ending of a command that succeeded later. */
+export const laterSuccess = (what: "commit" | "push" | "attempt"): string => ` → a later ${what} succeeded`;
+
 /** Writes the resolution of an error with an arrow, or "" if it is unknown. */
 export function resolutionText(resolution: Resolution | undefined, weight: ErrorRecord["weight"]): string {
-  if (resolution === undefined) return weight === 3 ? " → no passing run since" : "";
+  if (resolution === undefined) return weight === 3 ? NOT_SEEN_TO_PASS : "";
+  const { how } = resolution;
+  if (how === "commit" || how === "push" || how === "attempt") return laterSuccess(how);
   const files = [...new Set(resolution.editedFiles.map(fileName))];
   const by = files.length > 0 ? ` after editing ${files.join(", ")}` : "";
-  return resolution.how === "passed"
+  return how === "passed"
     ? ` → fixed${by}`
     : ` → did not occur in the next run${by}, which failed with another error`;
 }

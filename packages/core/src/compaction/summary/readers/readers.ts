@@ -4,13 +4,14 @@
  */
 export {
   type CommandRun,
-  type ErrorRecord,
-  failureText,
-  keysOf,
+  failedElsewhere,
+  isLaterSuccess,
+  isSeenFixed,
   outcomeText,
+  programKey,
   programOf,
-  type Resolution,
   readCommand,
+  withoutShortening,
 } from "./command-runs.ts";
 export { digestSession, nextMove, type SessionDigest } from "./digest.ts";
 export {
@@ -23,6 +24,7 @@ export {
   requestInFull,
   splitItems,
 } from "./earlier-summary.ts";
+export { type ErrorRecord, type Resolution, successOf } from "./error-ledger.ts";
 export {
   type Action,
   type AgentText,
@@ -41,6 +43,7 @@ export {
   soundsLikeCorrection,
   statedOutcome,
 } from "./exchanges.ts";
+export { failureText } from "./failure-text.ts";
 export {
   AFTER_INTERRUPTION,
   doneTo,
@@ -49,8 +52,10 @@ export {
   isOnlyDone,
   isOnlyRead,
   LABELS,
+  laterSuccess,
   leftOutLine,
   messageForms,
+  NOT_SEEN_TO_PASS,
   namedIn,
   namesFile,
   onlyReadItem,

@@ -4,7 +4,8 @@ import { TodoLedger, type TrackedTodo } from "../../../messages/todo-ledger.ts";
 import { filePathIn, isShellTool } from "../../../messages/tool-kinds.ts";
 import { contentText, field, firstString, stringField } from "../../../messages/untrusted.ts";
 import { clip, oneLine } from "../clip.ts";
-import { ErrorLedger, type ErrorRecord, programOf, readCommand } from "./command-runs.ts";
+import { programOf, readCommand } from "./command-runs.ts";
+import { ErrorLedger, type ErrorRecord } from "./error-ledger.ts";
 import { isRefusal, type OpenExchange, refusalReason } from "./exchanges.ts";
 import { FileLedger } from "./file-ledger.ts";
 import { reasonBefore } from "./purposes.ts";
@@ -150,16 +151,19 @@ export class ToolReader {
     return true;
   }
 
-  #shell({ at, input, output, isError, setting }: Call, command: string, exchange: OpenExchange): void {
-    const run = readCommand(at, command, stringField(input, "description"), output, isError);
+  #shell(call: Call, command: string, exchange: OpenExchange): void {
+    const { at, input, isError, setting } = call;
+    const output = call.answeredAt === undefined ? undefined : call.output;
+    const run = readCommand(at, command, stringField(input, "description"), output, isError, setting.cwd);
     exchange.actions.push({ kind: "command", at, run });
     const program = programOf(run.command);
     if (program !== undefined && !DULL_PROGRAMS.has(program))
       this.#tallies.programs.add([program], setting.round);
-    this.#errors.command(run, output);
+    this.#errors.command(run, output ?? "");
     const folder = setting.cwd ?? this.#shellFolder;
     // A failed command may have changed nothing. A new folder shows in the next entry.
-    if (!run.failed) this.#shellFolder = this.#files.shellCommand(at, command, folder, setting.isCovered);
+    if (!run.failed && run.state !== "no-result")
+      this.#shellFolder = this.#files.shellCommand(at, command, folder, setting.isCovered);
     if (!run.failed && run.commit) exchange.commits.push({ at, ...run.commit });
   }
 
@@ -172,7 +176,9 @@ export class ToolReader {
       if (plan) this.#plans.push(plan);
     } else if (!SILENT_TOOLS.has(name)) {
       exchange.actions.push({ kind: "tool", at, label: labelOf(call), failed: isError });
-      this.#errors.tool(at, name, targetOf(input), isError ? call.output : "", isError);
+      const isAnswered = call.answeredAt !== undefined;
+      if (isAnswered)
+        this.#errors.tool(at, { name, target: targetOf(input), input }, isError ? call.output : undefined);
       if (isAgentTool(name) && !isError) this.#agent(call);
     }
   }

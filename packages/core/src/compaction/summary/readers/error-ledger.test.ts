@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import { readCommand } from "./command-runs.ts";
+import { ErrorLedger } from "./error-ledger.ts";
+
+describe("ErrorLedger", () => {
+  const run = (ledger: ErrorLedger, at: number, command: string, output: string): void =>
+    ledger.command(readCommand(at, command, undefined, output, output.startsWith("Exit code")), output);
+
+  it("marks an error as fixed by the edited files when the same test command passes", () => {
+    const ledger = new ErrorLedger();
+    run(ledger, 1, "npm test -- a", "Exit code 1\nError: boom");
+    ledger.fileEdited("/p/a.ts");
+    run(ledger, 3, "npm test", "4 passed");
+    expect(ledger.records()).toMatchObject([
+      { text: "Error: boom", resolution: { at: 3, how: "passed", editedFiles: ["/p/a.ts"] } },
+    ]);
+  });
+
+  it("keeps an error open until its command passes", () => {
+    const ledger = new ErrorLedger();
+    run(ledger, 1, "npm test", "Exit code 1\nError: boom");
+    run(ledger, 2, "ls", "a b");
+    expect(ledger.records()[0]?.resolution).toBeUndefined();
+  });
+
+  it("closes an error when the same command fails with another error", () => {
+    const ledger = new ErrorLedger();
+    run(ledger, 1, "npm test", "Exit code 1\nError: one");
+    run(ledger, 2, "npm test", "Exit code 1\nError: two");
+    expect(ledger.records().map((record) => record.resolution?.how)).toEqual(["moved-on", undefined]);
+  });
+
+  it("counts a repeated error instead of listing it again", () => {
+    const ledger = new ErrorLedger();
+    for (const at of [1, 2, 3]) run(ledger, at, "npm test", "Exit code 1\nError: one");
+    expect(ledger.records()).toMatchObject([{ occurrences: 3 }]);
+  });
+
+  it("records no error for a search without hits or for a wrong use of a tool", () => {
+    const ledger = new ErrorLedger();
+    run(ledger, 1, "grep -r x .", "Exit code 1\n");
+    ledger.tool(
+      2,
+      { name: "Edit", target: "a.ts", input: {} },
+      "<tool_use_error>File has not been read yet.</tool_use_error>",
+    );
+    expect(ledger.records()).toEqual([]);
+  });
+
+  it("keeps an error open when a narrower test command passes", () => {
+    const ledger = new ErrorLedger();
+    run(ledger, 1, "npm test", "Exit code 1\nError: boom");
+    run(ledger, 2, "npm test -- a", "4 passed");
+    expect(ledger.records()[0]?.resolution).toBeUndefined();
+  });
+
+  it("opens an error again when it occurs again after another error", () => {
+    const ledger = new ErrorLedger();
+    for (const [at, error] of ["one", "two", "one"].entries())
+      run(ledger, at, "npm test", `Exit code 1\nError: ${error}`);
+    expect(ledger.records()).toMatchObject([
+      { text: "Error: one", occurrences: 2, resolution: undefined },
+      { text: "Error: two", resolution: { how: "moved-on" } },
+    ]);
+  });
+
+  it("marks an error as fixed when its command passes after it failed with another error", () => {
+    const ledger = new ErrorLedger();
+    run(ledger, 1, "npm test", "Exit code 1\nError: one");
+    run(ledger, 2, "npm test", "Exit code 1\nError: two");
+    run(ledger, 3, "npm test", "4 passed");
+    expect(ledger.records().map((record) => record.resolution?.how)).toEqual(["passed", "passed"]);
+  });
+
+  it("leaves out warnings that the passing run prints too", () => {
+    const ledger = new ErrorLedger();
+    const warning = "a.ts:1:2 lint: unused variable not found";
+    run(ledger, 1, "npx eslint .", `Exit code 1\n${warning}\nb.ts:3:4 error: missing return`);
+    run(ledger, 2, "npx eslint .", `${warning}\n✖ 1 problem (0 errors, 1 warning)`);
+    expect(ledger.records()).toMatchObject([
+      { text: "b.ts:3:4 error: missing return", resolution: { how: "passed" } },
+    ]);
+  });
+
+  it("treats a failed step before a test as an error of its own, which the test does not fix", () => {
+    const ledger = new ErrorLedger();
+    run(
+      ledger,
+      1,
+      "sed -i s/a/b/ x.ts && npm test",
+      "Exit code 2\nsed: can't read x.ts: No such file or directory",
+    );
+    run(ledger, 2, "npm test", "4 passed");
+    expect(ledger.records()).toMatchObject([{ weight: 1, resolution: undefined }]);
+  });
+
+  it("says that a later attempt succeeded only for a tool call with the same input", () => {
+    const ledger = new ErrorLedger();
+    const call = (input: unknown) => ({ name: "browse", target: "", input });
+    ledger.tool(1, call({ url: "a" }), "Error: page not found");
+    ledger.tool(2, call({ url: "b" }), undefined);
+    expect(ledger.records()[0]?.resolution).toBeUndefined();
+    ledger.tool(3, call({ url: "a" }), undefined);
+    expect(ledger.records()[0]?.resolution?.how).toBe("attempt");
+  });
+});
