@@ -13,6 +13,7 @@ export const SLOW_TESTS: Readonly<Record<string, string>> = {
     "lets a hostile model try every tool with hundreds of inputs, in real processes",
   "test/engine/children.test.ts": "lets many subagents compact at once beside their parent",
   "test/engine/killed-compaction.test.ts": "kills real processes at many points of a compaction",
+  "test/recall/processes.test.ts": "kills real processes while they index and search sessions",
   "test/engine/killed-background.test.ts":
     "kills real processes while a background summary is written or swapped in",
   "test/agent/killed.test.ts": "kills real agents after each number of messages, and resumes them",

@@ -134,6 +134,17 @@ describe("search across sessions", () => {
     expect(page.hits[0]?.session.project).toBe(PROJECT);
   });
 
+  it("a session that is stored under the project belongs to it, whatever folder it names first", async () => {
+    const home = newHome();
+    const entries = conversation("moved", ["The zebra.", "The zebra again."], PROJECT);
+    const [first, ...others] = entries.map((entry, nth) =>
+      nth === 0 ? { ...entry, cwd: "/elsewhere" } : entry,
+    );
+    writeFileSync(home.place("moved"), linesOf([first as Entry, ...others]));
+    const { page } = await searched(home, { words: "zebra" }, "project");
+    expect(page.hits.map(({ session }) => session.project)).toEqual([PROJECT, PROJECT]);
+  });
+
   it("finds content in the context of another session, but summaries only on request", async () => {
     const home = newHome();
     const builder = new ConversationBuilder();
