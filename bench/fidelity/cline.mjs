@@ -101,7 +101,7 @@ function toCline({ messages, memoOf }) {
     if (known !== undefined) return changedPiece(known, block);
     const { text = "" } = block;
     const part = parts.find(({ block: own }) => own.type === "text" && own.text.trim() === text.trim());
-    return part === undefined ? { summary: text, role, memo } : { part };
+    return part === undefined ? { summary: text, role, memo, isNote: memo === undefined } : { part };
   }
 
   return { messages: given, piecesOf };

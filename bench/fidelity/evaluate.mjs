@@ -41,7 +41,7 @@ function rowsOf(runs) {
   return total.policies.map((evaluation, at) => {
     const { name, version, description } = runs[0].policies[at];
     const records = runs.map(({ policies }) => policies[at].record);
-    const sum = (valueOf) => records.reduce((all, record) => all + valueOf(record), 0);
+    const sum = (countOf) => records.reduce((all, record) => all + countOf(record), 0);
     return {
       ...{ chain: total.compactions, name, version, description, evaluation },
       sessions: runs.length,

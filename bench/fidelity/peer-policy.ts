@@ -1,3 +1,4 @@
+import { isEntry } from "@longhaul/core/internal/messages";
 import { ESTIMATORS, measureEntries, type Thresholds } from "@longhaul/core/measure";
 import type { Entry } from "@longhaul/core/messages";
 import { flattenChecked } from "@longhaul/core/request";
@@ -48,7 +49,12 @@ export function peerPolicy({ name, version, description, shorten }: PeerOptions)
   const writer = new SummaryWriter();
   const memos = new WeakMap<Entry, unknown>();
   let count = 0;
-  const shrink = async ({ entries, thresholds }: PolicyInput): Promise<PolicyOutcome> => {
+  const shrink = async (input: PolicyInput): Promise<PolicyOutcome> => {
+    const { thresholds } = input;
+    // A file may contain lines that are not entries.
+    const entries = input.entries.every((entry) => isEntry(entry))
+      ? input.entries
+      : input.entries.filter((entry) => isEntry(entry));
     const messages = sourceMessages(entries);
     const tokens = measureEntries(entries, ESTIMATORS.o200k);
     writer.begin(messages);

@@ -1,5 +1,6 @@
 import { isSummaryEntry } from "@longhaul/core/internal/messages";
 import type { ApiMessage, ContentBlock, Entry } from "@longhaul/core/messages";
+import { isBlankText } from "../../packages/core/src/messages/message.ts";
 import { Draft, entryPath } from "../../packages/core/src/request/check/rule.ts";
 import { readEntries } from "../../packages/core/src/request/flatten/flatten.ts";
 
@@ -27,12 +28,15 @@ export type Piece = { readonly part: SourcePart; readonly changed?: ContentBlock
 export interface NewPiece {
   readonly summary: string;
   readonly role?: "user" | "assistant";
+  /** True for a note that the library added to a message. It is not a message of its own. */
+  readonly isNote?: boolean;
   readonly memo?: unknown;
 }
 
 /**
- * Groups the blocks of entries into the messages that a request would send. Repairs nothing. An earlier
- * summary is a separate message, as in the libraries.
+ * Groups the blocks of entries into the messages that a request would send. Leaves out blank texts, which no
+ * API accepts, and repairs nothing else. As in the libraries, each prompt and each earlier summary is a
+ * separate message.
  */
 export function sourceMessages(entries: readonly Entry[]): readonly SourceMessage[] {
   const draft = new Draft({ messages: [] }, entryPath);
@@ -40,15 +44,23 @@ export function sourceMessages(entries: readonly Entry[]): readonly SourceMessag
     const messages: { role: typeof role; parts: SourcePart[]; summary: Entry | undefined }[] = [];
     for (const { block, origin } of parts) {
       const entry = entries[origin.message];
-      if (entry === undefined) continue;
+      if (entry === undefined || isBlankText(block)) continue;
       const summary = isSummaryEntry(entry) ? entry : undefined;
       const open = messages.at(-1);
-      if (open !== undefined && open.summary === summary) open.parts.push({ entry, block });
-      else messages.push({ role, parts: [{ entry, block }], summary });
+      const isOther = open?.summary !== summary || (isPrompt(entry, block) && !holds(open, entry));
+      if (open === undefined || isOther) messages.push({ role, parts: [{ entry, block }], summary });
+      else open.parts.push({ entry, block });
     }
     return messages;
   });
 }
+
+/** Returns true for a text that a person sent. Reminders and notes belong to the message before them. */
+const isPrompt = (entry: Entry, block: ContentBlock): boolean =>
+  entry.type === "user" && entry.isMeta !== true && block.type !== "tool_result";
+
+const holds = (message: { parts: readonly SourcePart[] } | undefined, entry: Entry): boolean =>
+  message?.parts.some((part) => part.entry === entry) === true;
 
 /** Returns the pieces of messages that stayed unchanged. */
 export const keptPieces = (messages: readonly SourceMessage[]): readonly Piece[] =>
@@ -60,7 +72,7 @@ const BEFORE_NEXT = 0.5;
 /**
  * Converts the result of a library back to entries. An entry that stayed complete is the same object, so the
  * evaluation counts only real changes as rewritten. Entries stay in their old order. An entry that is never
- * sent stays with the sent entry before it.
+ * sent stays if the sent entries before and after it stay.
  */
 export function toEntries(
   entries: readonly Entry[],
@@ -71,10 +83,9 @@ export function toEntries(
   const sent = blocksByEntry(keptPieces(messages));
   const left = blocksByEntry(pieces);
   const placed: { readonly at: number; readonly entry: Entry }[] = [];
-  let owner = entries.find((entry) => sent.has(entry));
-  for (const [at, entry] of entries.entries()) {
-    if (sent.has(entry)) owner = entry;
-    if (owner === undefined || !left.has(owner)) continue;
+  for (const [at, stays] of stayingOf(entries, sent, left).entries()) {
+    const entry = entries[at];
+    if (!stays || entry === undefined) continue;
     placed.push({ at, entry: sent.has(entry) ? withBlocks(entry, sent, left) : entry });
   }
   const positions = new Map(entries.map((entry, index) => [entry, index]));
@@ -88,6 +99,21 @@ export function toEntries(
   const result = placed.toSorted((one, other) => one.at - other.at).map(({ entry }) => entry);
   const isSame = result.length === entries.length && result.every((entry, at) => entry === entries[at]);
   return isSame ? entries : result;
+}
+
+/** Returns for each entry whether it stays. */
+function stayingOf(entries: readonly Entry[], sent: Blocks, left: Blocks): readonly boolean[] {
+  const own = entries.map((entry) => (sent.has(entry) ? left.has(entry) : undefined));
+  const fill = (list: readonly (boolean | undefined)[]): readonly boolean[] => {
+    let last = true;
+    return list.map((is) => {
+      last = is ?? last;
+      return last;
+    });
+  };
+  const before = fill(own);
+  const after = fill(own.toReversed()).toReversed();
+  return own.map((_, at) => before[at] === true && after[at] === true);
 }
 
 type Blocks = ReadonlyMap<Entry, readonly { readonly old: ContentBlock; readonly now: ContentBlock }[]>;
@@ -121,12 +147,13 @@ function withBlocks(entry: Entry, sent: Blocks, left: Blocks): Entry {
 
 /** Creates the entry of a text that a library wrote. A user's text is a summary of earlier messages. */
 export function entryOf(
-  { summary, role = "user" }: NewPiece,
+  { summary, role = "user", isNote = false }: NewPiece,
   uuid: string,
   timestamp = "1970-01-01T00:00:00.000Z",
 ): Entry {
   const link = { uuid, parentUuid: null, timestamp };
   const content = [{ type: "text" as const, text: summary }];
   if (role === "assistant") return { ...link, type: "assistant", message: { role, content } };
-  return { ...link, type: "user", isCompactSummary: true, message: { role: "user", content } };
+  const entry: Entry = { ...link, type: "user", message: { role: "user", content } };
+  return isNote ? { ...entry, isMeta: true } : { ...entry, isCompactSummary: true };
 }
