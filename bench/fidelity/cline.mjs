@@ -23,6 +23,8 @@ const policyOf = (name, description, strategy) => () => {
     yield { type: "text", text: writer.answer(prompt, system) };
     yield { type: "done", success: true };
   };
+  // cline marks messages that an earlier compaction kept. The key is the uuid of an entry.
+  const marks = new Map();
   registerHandler(providerId, () => ({ createMessage }));
   const failures = [];
   const logger = {
@@ -41,7 +43,7 @@ const policyOf = (name, description, strategy) => () => {
     description,
     shorten: async (conversation) => {
       writer = conversation.writer;
-      const { messages, piecesOf } = toCline(conversation);
+      const { messages, piecesOf } = toCline(conversation, marks);
       // The evaluation decides when a compaction is due, so the input is just too large at this moment.
       const full = Math.min(conversation.tokens, conversation.thresholds.autoCompact);
       const maxInputTokens = Math.floor(full / TRIGGER_RATIO) - 1;
@@ -65,7 +67,7 @@ export const policies = [
 ];
 
 /** Converts messages to cline's. `piecesOf` converts a result back, in which blocks may be shortened. */
-function toCline({ messages, memoOf }) {
+function toCline({ messages, memoOf }, marks) {
   const sources = new Map();
   const byMessage = new Map();
   const convert = (source) => {
@@ -75,25 +77,25 @@ function toCline({ messages, memoOf }) {
     if (block.type === "tool_result") sources.set(`result ${block.tool_use_id}`, { source, block });
     return block;
   };
-  const given = messages.flatMap(withSeparateResults).map(({ role, parts, summary }, index) => {
-    const memo = summary === undefined ? undefined : memoOf(summary);
-    const message = { ...(memo ?? { role, content: parts.map(convert) }), id: `m${index}` };
-    byMessage.set(message.id, { parts, memo });
-    return message;
+  const markOf = ({ entry }) => memoOf(entry) ?? marks.get(entry.uuid);
+  const given = messages.flatMap(withSeparateResults).map(({ role, parts }, index) => {
+    const message = { id: `m${index}`, role, content: parts.map(convert) };
+    byMessage.set(message.id, parts);
+    const metadata = parts.map(markOf).find((mark) => mark !== undefined);
+    return metadata === undefined ? message : { ...message, metadata };
   });
 
   const piecesOf = (left) => left.flatMap(messagePieces);
 
   function messagePieces(message) {
-    const known = byMessage.get(message.id);
-    if (known?.memo !== undefined) return known.parts.map((part) => ({ part }));
-    const blocks =
-      typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
-    const memo = message.metadata?.kind === "compaction_summary" ? message : undefined;
-    return blocks.map((block) => blockPiece(block, message, known?.parts ?? [], memo));
+    const { content, metadata } = message;
+    const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
+    const pieces = blocks.map((block) => blockPiece(block, message, byMessage.get(message.id) ?? []));
+    for (const { part } of pieces) if (part !== undefined) marks.set(part.entry.uuid, metadata);
+    return pieces;
   }
 
-  function blockPiece(block, { role }, parts, memo) {
+  function blockPiece(block, { role, metadata }, parts) {
     const same = sources.get(block);
     if (same !== undefined) return { part: same };
     const key = block.type === "tool_use" ? `call ${block.id}` : `result ${block.tool_use_id}`;
@@ -101,7 +103,9 @@ function toCline({ messages, memoOf }) {
     if (known !== undefined) return changedPiece(known, block);
     const { text = "" } = block;
     const part = parts.find(({ block: own }) => own.type === "text" && own.text.trim() === text.trim());
-    return part === undefined ? { summary: text, role, memo, isNote: memo === undefined } : { part };
+    if (part !== undefined) return { part };
+    const isNote = metadata?.kind !== "compaction_summary";
+    return { summary: text, role, memo: metadata, isNote };
   }
 
   return { messages: given, piecesOf };
