@@ -1,27 +1,31 @@
-import { fauxAssistantMessage, registerFauxProvider } from "@mariozechner/pi-ai";
-import { compact, DEFAULT_COMPACTION_SETTINGS } from "@mariozechner/pi-coding-agent";
+import { fauxAssistantMessage } from "@earendil-works/pi-ai";
 import { versionOf } from "../peers/version.mjs";
 import { mediaOf, resultText, withSeparateResults } from "./block-text.ts";
 import { peerPolicy } from "./peer-policy.ts";
 
-// The package does not export these functions.
+// Imports single files. As a whole, the package loads only on Node 22.
 const part = (path) =>
-  import(new URL(`../node_modules/@mariozechner/pi-coding-agent/dist/core/${path}`, import.meta.url));
-const { prepareCompaction } = await part("compaction/index.js");
-const { buildSessionContext } = await part("session-manager.js");
+  import(new URL(`node_modules/@earendil-works/pi-coding-agent/dist/core/${path}`, import.meta.url));
+const { compact, DEFAULT_COMPACTION_SETTINGS, prepareCompaction } = await part("compaction/index.js");
+const { buildSessionProjection } = await part("session-manager.js");
 const { convertToLlm } = await part("messages.js");
 
 const TIMESTAMP = "2026-04-01T08:00:00.000Z";
 /** Tools of pi that do the same as tools of Claude Code. pi lists the files that its own tools touched. */
 const TOOLS = { Read: "read", Write: "write", Edit: "edit", MultiEdit: "edit" };
-/** Maximum number of model calls in one compaction: the summary, and the start of a split turn. */
-const MAX_CALLS = 2;
+const MODEL = {
+  id: "simulated",
+  provider: "simulated",
+  api: "simulated",
+  reasoning: false,
+  maxTokens: 16_384,
+};
 
 export const policies = [
   () =>
     peerPolicy({
       name: "pi compaction",
-      version: versionOf("@mariozechner/pi-coding-agent"),
+      version: versionOf("@earendil-works/pi-coding-agent"),
       description: "prepareCompaction and compact with the default settings: keeps 20,000 tokens",
       shorten,
     }),
@@ -36,18 +40,19 @@ async function shorten({ messages, writer, memoOf }) {
   if (earlier !== undefined) earlier.firstKeptEntryId = path[path.indexOf(earlier) + 1]?.id;
   const preparation = prepareCompaction(path, DEFAULT_COMPACTION_SETTINGS);
   if (preparation === undefined) return undefined;
-  const provider = registerFauxProvider();
-  const answer = (context) =>
-    fauxAssistantMessage(
-      writer.answer(convertToLlm(context.messages).map(textOf).join("\n"), context.systemPrompt),
-    );
-  provider.setResponses(Array(MAX_CALLS).fill(answer));
-  const result = await compact(preparation, provider.getModel(), "no key");
-  provider.unregister();
+  // The system prompt is the first of the messages.
+  const stream = (_model, { messages: asked }) => {
+    const reply = fauxAssistantMessage(writer.answer(asked.map(textOf).join("\n")));
+    return { result: async () => reply };
+  };
+  // Key, headers, instructions, signal and level of thinking.
+  const unused = Array(5).fill(undefined);
+  const result = await compact(preparation, MODEL, ...unused, stream);
   const compaction = { ...result, type: "compaction", timestamp: TIMESTAMP };
-  const [summary, ...kept] = buildSessionContext(linked([...path, compaction])).messages;
-  const written = { summary: textOf(convertToLlm([summary])[0]), memo: compaction };
-  return [written, ...kept.flatMap((message) => sources.get(message).map((source) => ({ part: source })))];
+  const [summary, ...kept] = buildSessionProjection(linked([...path, compaction])).entries;
+  const text = convertToLlm(summary.messages).map(textOf).join("\n");
+  const parts = kept.flatMap(({ sourceEntry }) => sources.get(sourceEntry.message) ?? []);
+  return [{ summary: text, memo: compaction }, ...parts.map((source) => ({ part: source }))];
 }
 
 const textOf = ({ content }) =>

@@ -15,7 +15,7 @@ const PEERS: readonly (readonly [file: string, installed: string])[] = [
   ["langchain-clearing", "node_modules/langchain"],
   ["ai-sdk", "node_modules/ai"],
   ["mastra", "node_modules/@mastra/core"],
-  ["pi", "node_modules/@mariozechner/pi-coding-agent"],
+  ["pi", "fidelity/node_modules/@earendil-works/pi-coding-agent"],
   ["cline", "fidelity/node_modules/@cline/core"],
   ["gemini-cli", "fidelity/node_modules/@google/gemini-cli-core"],
 ];
