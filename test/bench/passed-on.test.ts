@@ -18,7 +18,7 @@ function conversationOf(texts: readonly string[]): readonly Entry[] {
   return builder.entries;
 }
 
-/** Texts that are long enough to be told apart. */
+/** Texts that are long enough to be distinguished. */
 const texts = (): fc.Arbitrary<string[]> =>
   fc
     .array(fc.string({ maxLength: 120 }), { minLength: 1, maxLength: 8 })
