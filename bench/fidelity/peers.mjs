@@ -18,7 +18,7 @@ export async function loadPeers(files = FILES) {
       create.push(...(await import(`./${file}.mjs`)).policies);
     } catch (error) {
       if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
-      missing.push({ file, reason: error.message.split("\n", 1)[0] });
+      missing.push({ file, reason: error.message.split(" imported from ", 1)[0] });
     }
   }
   return { create, missing };
