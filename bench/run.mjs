@@ -1,4 +1,4 @@
-// npm run bench [-- --only counting|engine|memory|recall|opening|inspect|summary|startup|simulator] [-- --quick]
+// npm run bench [-- --only counting|engine|memory|recall|opening|inspect|summary|startup|simulator|fidelity] [-- --quick]
 // npm run bench -- --against FOLDER [--rounds N]: compares with another built checkout
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
@@ -17,6 +17,7 @@ const SECTIONS = {
   summary: () => import("./summary.mjs"),
   startup: () => import("./startup.mjs"),
   simulator: () => import("./simulator.mjs"),
+  fidelity: () => import("./fidelity.mjs"),
 };
 
 const { values } = parseArgs({
@@ -27,14 +28,26 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "5" },
   },
 });
-const wanted = values.only ?? Object.keys(SECTIONS);
+/** Sections without times. `--against` compares times. */
+const WITHOUT_TIMES = ["fidelity"];
+const wanted =
+  values.only ??
+  Object.keys(SECTIONS).filter((name) => values.against === undefined || !WITHOUT_TIMES.includes(name));
 const unknown = wanted.find((name) => !Object.hasOwn(SECTIONS, name));
 if (unknown !== undefined) {
   process.stderr.write(`bench: Unknown section '${unknown}'. Use ${Object.keys(SECTIONS).join(", ")}\n`);
   process.exit(2);
 }
 
-installPeers();
+if (!installPeers(".")) {
+  process.stderr.write(
+    "bench: the peers could not be installed (see above), and nothing is measured without them\n",
+  );
+  process.exit(1);
+}
+if (wanted.includes("fidelity") && !installPeers("fidelity")) {
+  process.stderr.write("bench: some peers could not be installed (see above), and are left out\n");
+}
 if (values.against !== undefined) {
   const rounds = Number(values.rounds);
   if (!Number.isInteger(rounds) || rounds < 1 || !isBuilt(values.against)) {
@@ -58,9 +71,8 @@ for (const name of wanted) {
   claims.push(...result.claims);
 }
 const { claimsTable } = await import("./claims.mjs");
-process.stdout.write(
-  `${claimsTable(claims)}\n\n${Math.round((performance.now() - startedAt) / 1000)} s in all\n`,
-);
+const allClaims = claims.length === 0 ? "" : claimsTable(claims);
+process.stdout.write(`${allClaims}\n\n${Math.round((performance.now() - startedAt) / 1000)} s in all\n`);
 
 /** Supports checkouts with packages, and older checkouts without packages. */
 function isBuilt(checkout) {
@@ -68,25 +80,22 @@ function isBuilt(checkout) {
 }
 
 /**
- * Installs the compared libraries. They are large and needed only here, so the project's own install omits
- * them.
+ * Installs the compared libraries of a folder, and returns true on success. They are large and needed only
+ * here, so the project's own install omits them.
  */
-function installPeers() {
-  const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+function installPeers(folder) {
+  const at = (path) => fileURLToPath(new URL(`${folder}/${path}`, import.meta.url));
   const marker = at("node_modules/.package-lock.json");
-  if (existsSync(marker) && statSync(marker).mtimeMs >= statSync(at("package-lock.json")).mtimeMs) return;
-  process.stderr.write("bench: installing the peers (once, about half a gigabyte)\n");
+  if (existsSync(marker) && statSync(marker).mtimeMs >= statSync(at("package-lock.json")).mtimeMs)
+    return true;
+  process.stderr.write("bench: installing the peers (once, more than half a gigabyte)\n");
   // `npm run` passes the project's own settings down, so this setting must be explicit. See .npmrc.
   const { status } = spawnSync("npm", ["ci", "--engine-strict=false"], {
     cwd: at("."),
     stdio: ["ignore", 2, 2],
     shell: process.platform === "win32",
   });
-  if (status === 0) return;
-  process.stderr.write(
-    "bench: the peers could not be installed (see above), and nothing is measured without them\n",
-  );
-  process.exit(1);
+  return status === 0;
 }
 
 function machine() {

@@ -44,5 +44,7 @@ export const SLOW_TESTS: Readonly<Record<string, string>> = {
   "test/engine/wrong-usage.test.ts": "drives long conversations with wrong reports of usage",
   "packages/lab/src/replay/recorded-sessions.test.ts":
     "replays recorded sessions under every policy; skipped without the recordings",
+  "test/bench/peers.test.ts":
+    "loads seven libraries and compacts a session with each; skipped without the libraries",
   "test/transcript/processes.test.ts": "lets many real processes write to one session file",
 };

@@ -166,6 +166,7 @@ function createShrink(options: PolicyOptions, name: string, model: Model | undef
         recallTool: RECALL_TOOL_NAME,
         state: options.state ?? {},
         bindsThinking,
+        ...(options.summaryTokens === undefined ? {} : { summaryBudgetTokens: options.summaryTokens }),
       });
       // The engine writes this summary in the background, before the conversation reaches the threshold.
       return { entries: rebuild(compaction), calls: [summaryCall(plan, compaction, false)] };

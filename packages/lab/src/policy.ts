@@ -68,7 +68,7 @@ export interface PolicyOptions {
   /** The session's model. Some rules depend on it. */
   readonly model?: string | undefined;
   readonly countText?: CountText | undefined;
-  /** Length of the summary of the policy `plain-summary`, in estimated tokens. */
+  /** Length of the summaries of `longhaul` and `plain-summary`, in estimated tokens. */
   readonly summaryTokens?: number | undefined;
   /** Host state that a policy can restore after a compaction. */
   readonly state?: HostState | undefined;
