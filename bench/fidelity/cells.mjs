@@ -6,26 +6,30 @@ export const evaluationHead = [
   "recoverable",
   "lost",
   "false",
-  "score",
+  "summary",
+  "+ facts",
+  "all",
   "tokens",
   "cost",
 ];
 
 /** Returns the cells of a policy's evaluation, in the order of the head. */
 export function evaluationCells(evaluation) {
-  const { compactions, probes, tokens, cost } = evaluation;
+  const { compactions, probes, scores, tokens, cost } = evaluation;
   const percent = (count) => (probes.total === 0 ? "—" : `${((100 * count) / probes.total).toFixed(1)}%`);
   return [
     String(compactions),
     percent(probes.inContext),
     percent(probes.recoverable),
     percent(probes.lost),
-    optional(evaluation.falseStatements),
-    optional(evaluation.score),
+    String(scores.withFacts.false),
+    scoreCell(scores.summary),
+    scoreCell(scores.withFacts),
+    scoreCell(scores.context),
     tokens.mean.toLocaleString("en"),
     `$${cost.total.toFixed(2)}`,
   ];
 }
 
-/** Figures that not every version of the evaluation has. */
-const optional = (figure) => (typeof figure === "number" ? String(Number(figure.toFixed(3))) : "—");
+/** A score: answers minus false statements, as a share of the asked probes. "—" if there is no such text. */
+const scoreCell = ({ held, false: lies, asked }) => (asked === 0 ? "—" : ((held - lies) / asked).toFixed(2));

@@ -1,4 +1,4 @@
-import { asStream, evaluateSession, evaluateStream, totalOf } from "@longhaul/lab";
+import { asStream, evaluateStream, sessionStream, totalOf } from "@longhaul/lab";
 import { loadSession } from "@longhaul/sessions";
 import { createDemoSession } from "@longhaul/simulator/internal";
 import { policies as ours } from "./longhaul.ts";
@@ -27,10 +27,8 @@ async function evaluateOne(path, compactions, createPeers) {
   const session = path === undefined ? { id: "generated", model: DEMO_MODEL } : await loadSession(path);
   const policies = [...ours, ...createPeers].map((create) => create(session.model));
   const options = { policies, compactions: [compactions] };
-  const evaluation =
-    path === undefined
-      ? await evaluateStream(session, asStream(createDemoSession()), options)
-      : await evaluateSession(session, options);
+  const stream = path === undefined ? asStream(createDemoSession()) : sessionStream(session);
+  const evaluation = await evaluateStream(session, stream, options);
   return { compactions, policies, evaluation };
 }
 
@@ -64,11 +62,12 @@ function withoutUnsendable(evaluation) {
   return { ...evaluation, chains };
 }
 
-/** Moves all probes of each tally to the lost ones. */
+/** Moves all probes of each tally to the lost ones, and takes the points of each score. */
 function allLost(value) {
   if (Array.isArray(value)) return value;
   if (typeof value !== "object" || value === null) return value;
   if ("inContext" in value) return { ...value, inContext: 0, recoverable: 0, lost: value.total };
+  if ("held" in value) return { ...value, held: 0 };
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, allLost(item)]));
 }
 

@@ -40,6 +40,13 @@ describe("reading a context into passages", () => {
     expect(stancesOf(text, "Dig")).toEqual([]);
   });
 
+  it("gives a section with an unknown title no stance of the section before it, also below a common title", () => {
+    const text = "# Summary\n## Pending\n- Build a boat\n## Harbor\n- Dig a basin\n### Depth\n- Nine meters";
+    expect(stancesOf(text, "Build")).toEqual(["pending"]);
+    expect(stancesOf(text, "Dig")).toEqual([]);
+    expect(stancesOf(text, "Nine")).toEqual([]);
+  });
+
   it.each([
     ["All tests passed", ["passed"]],
     ["84 tests, 0 failures", ["passed"]],

@@ -21,8 +21,15 @@ export interface Passage {
   readonly line: number;
 }
 
+interface SectionHeading {
+  readonly title: string;
+  readonly level: number;
+  /** Stances of the section, its own or those of the heading above it. */
+  readonly stances: readonly Stance[];
+}
+
 interface Section {
-  readonly headings: readonly { readonly title: string; readonly level: number }[];
+  readonly headings: readonly SectionHeading[];
   readonly stances: readonly Stance[];
 }
 
@@ -61,16 +68,14 @@ export function readContext(text: string): Passage[] {
   return passages;
 }
 
-/** An unknown heading belongs to the section above it if it is deeper. */
+/** An unknown heading has the stances of the heading above it, and not those of the section before it. */
 function sectionUnder(
   section: Section,
   { title, level, stances }: { title: string; level: number; stances: readonly Stance[] | undefined },
 ): Section {
   const above = level === 0 ? [] : section.headings.filter((heading) => heading.level < level);
-  const headings = [...above, { title, level }];
-  if (stances !== undefined) return { headings, stances };
-  const isDeeper = level > (section.headings.at(-1)?.level ?? 0) && section.headings.length > 0;
-  return { headings, stances: isDeeper || above.length > 0 ? section.stances : [] };
+  const own = stances ?? above.at(-1)?.stances ?? [];
+  return { headings: [...above, { title, level, stances: own }], stances: own };
 }
 
 interface PassagePlace {
