@@ -9,10 +9,12 @@ import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.t
 
 const COMPACTIONS = 10;
 const WINDOW_TOKENS = 50_000;
-/** Least share of the probes that the context answers after ten compactions. */
-const MIN_IN_CONTEXT = 0.9;
-/** Most false statements in a summary, as a share of the probes. */
-const MAX_FALSE = 0.02;
+/** Kinds of probes that the context always answers. Names and figures may be left to recall. */
+const KEPT_KINDS = ["user-words", "constraint", "decision", "error", "file"] as const;
+/** Least share of all probes that the context answers after ten compactions. */
+const MIN_IN_CONTEXT = 0.75;
+/** Most probes of a session that neither the context nor one page of recall answers. */
+const MAX_LOST = 1;
 const MAX_TOKENS_OF_HOSTILE = 1.3;
 
 /** Returns the evaluation of policies after a chain of ten compactions. */
@@ -21,7 +23,7 @@ async function figuresOf(
   model: string | undefined,
 ): Promise<readonly PolicyEvaluation[]> {
   const { chains } = await evaluateStream({ id: "figures", model }, stream, {
-    policies: ["longhaul", "longhaul-hostile", "drop-oldest"],
+    policies: ["longhaul", "longhaul-hostile"],
     compactions: [COMPACTIONS],
     windowTokens: WINDOW_TOKENS,
   });
@@ -29,26 +31,23 @@ async function figuresOf(
 }
 
 function expectFigures(policies: readonly PolicyEvaluation[]): void {
-  const [ours, hostile, dropped] = policies;
-  if (ours === undefined || hostile === undefined || dropped === undefined)
-    throw new Error("Three policies were asked for.");
-  const detail = [
-    ...ours.missing.map(({ id, fate }) => `${id} ${fate}`),
-    ...ours.falseStatements.map(({ why }) => why),
-  ];
-  const { probes, scores } = ours;
-  expect(probes.inContext, detail.join("\n")).toBeGreaterThanOrEqual(
-    Math.floor(probes.total * MIN_IN_CONTEXT),
-  );
-  expect(scores.withFacts.false, detail.join("\n")).toBeLessThanOrEqual(Math.ceil(probes.total * MAX_FALSE));
-  // The hostile summary holds nothing, and only the quoted facts repair it.
+  const [ours, hostile] = policies;
+  if (ours === undefined || hostile === undefined) throw new Error("Two policies were asked for.");
+  const { probes, scores, kinds } = ours;
+  const detail = ours.missing.map(({ id, fate }) => `${id} ${fate}`).join("\n");
+  for (const kind of KEPT_KINDS) expect(kinds[kind].inContext, detail).toBe(kinds[kind].total);
+  expect(probes.inContext, detail).toBeGreaterThanOrEqual(probes.total * MIN_IN_CONTEXT);
+  expect(probes.lost, detail).toBeLessThanOrEqual(MAX_LOST);
+  expect(scores.withFacts.false, ours.falseStatements.map(({ why }) => why).join("\n")).toBe(0);
+  // The hostile summary holds nothing by itself, and the quoted facts repair it.
   expect(scoreOf(hostile.scores.summary) ?? 0).toBeLessThanOrEqual(0);
   expect(hostile.scores.withFacts.held).toBeGreaterThanOrEqual(hostile.scores.summary.held);
+  expect(hostile.kinds["user-words"].inContext).toBe(hostile.kinds["user-words"].total);
   expect(hostile.tokens.mean).toBeLessThanOrEqual(ours.tokens.mean * MAX_TOKENS_OF_HOSTILE);
-  expect(scoreOf(ours.scores.context) ?? 1).toBeGreaterThanOrEqual(scoreOf(dropped.scores.context) ?? 0);
 }
 
-const RULES = "ten compactions keep nine tenths of all probes, and a hostile summary earns nothing by itself";
+const RULES =
+  "ten compactions keep what the user said, rules, decisions, errors and files, and a hostile summary earns nothing by itself";
 
 describeRecorded("a recorded session in a window of 50,000 tokens", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
