@@ -83,5 +83,6 @@ export {
   sectionHeading,
   splitSections,
   unwrapSummary,
+  withoutQuotedFacts,
 } from "../compaction/summary/summary-message.ts";
 export { instructionsIn } from "../compaction/summary/summary-prompt.ts";

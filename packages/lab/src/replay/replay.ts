@@ -1,7 +1,7 @@
 import type { Snapshot } from "@longhaul/core/compaction";
 import { LonghaulError } from "@longhaul/core/errors";
 import { measureConversation } from "@longhaul/core/internal/compaction";
-import { pricedModel } from "@longhaul/core/internal/measure";
+import { pricedModel, recordedPace } from "@longhaul/core/internal/measure";
 import { isCompactBoundary, isEntry, reportedUsage } from "@longhaul/core/internal/messages";
 import type { CacheTtl, PriceTable } from "@longhaul/core/measure";
 import { claudeFeatures, computeThresholds, sessionWindow } from "@longhaul/core/measure";
@@ -30,7 +30,7 @@ export interface ReplayOptions {
   readonly policies?: readonly ReplayPolicyName[] | undefined;
   /** Default: the session's own window, see `sessionWindow`. */
   readonly windowTokens?: number | undefined;
-  /** Default: five minutes. Writing to a one-hour cache costs more. */
+  /** Default: the lifetime of the session's own cache writes, or five minutes if the file does not show it. */
   readonly cacheTtl?: CacheTtl | undefined;
   /** Model whose prices apply. Default: the session's model. */
   readonly model?: string | undefined;
@@ -137,7 +137,7 @@ function createSharedEnvironment(
     recorded,
     scale: createTokenScale(recorded, { model, windowTokens: thresholds.size, recordedOverheadTokens }),
     thresholds,
-    ttl: options.cacheTtl ?? "5m",
+    ttl: options.cacheTtl ?? recordedPace(entries).cacheTtl,
     model,
     prices: pricedModel(options.model ?? model, options.prices),
     ownPrices: options.prices,
@@ -169,7 +169,8 @@ async function replayPolicy(
   const { scale, model, ttl, recorded } = cast;
   const { minimumCacheTokens } = claudeFeatures(model);
   const cache = new PrefixCache({ minimumTokens: minimumCacheTokens, tokensOf: scale.tokensOf });
-  const till = new CostTracker({ model: cast.prices, prices: cast.ownPrices, ttl, cache });
+  const { countText } = scale;
+  const till = new CostTracker({ model: cast.prices, prices: cast.ownPrices, ttl, cache, countText });
   const clock = new VirtualClock(recorded.calls[0]?.startedAt ?? 0);
   const { entries, ...outcome } = await run(policy, { ...cast, cache, costs: till, clock });
   const context = contextOf(entries);
@@ -177,6 +178,7 @@ async function replayPolicy(
   return {
     policy,
     cost: { total: till.cost, summaries: till.summaryCost },
+    breakdown: till.breakdown,
     tokens: till.tokens,
     summaryCalls: till.summaryCalls,
     ...outcome,

@@ -70,14 +70,14 @@ class PolicyRun {
     const before = this.#compactions;
     let sent = await this.#fitted(thresholds.autoCompact);
     if (sent.tokens > thresholds.size) sent = await this.#fitted(0);
-    const isRewritten = this.#compactions > before;
+    const rewrite = this.#compactions > before ? "compacted" : undefined;
     if (this.#policy !== undefined && sent.tokens > thresholds.size) {
-      till.recordRefusedCall(sent.tokens, isRewritten);
+      till.recordRefusedCall(sent.tokens, rewrite);
       return sent;
     }
     const outputTokens = outputTokensOf(call, answer, scale);
     const request = withCacheMarks(sent.request, { ttl });
-    till.recordCall(request, { at: clock.now(), outputTokens, isRewritten });
+    till.recordCall(request, { at: clock.now(), outputTokens, rewrite });
     return sent;
   }
 
