@@ -73,7 +73,7 @@ export interface CompactOptions
   extends SummaryOptions,
     Pick<PlanOptions, "limitTokens">,
     Pick<ContinuationInput, "recallTool" | "autonomous">,
-    Pick<RestoreInput, "fileTools"> {
+    Pick<RestoreInput, "fileTools" | "fileWorth"> {
   /** State that only the host knows. Without this option, nothing is restored. */
   readonly state?: HostState | undefined;
   /** Maximum tokens to restore. The target limits them as well. */
@@ -235,7 +235,7 @@ function resultCeiling(plan: CompactionPlan, options: CompactOptions, leastToken
 
 async function restore(
   plan: CompactionPlan,
-  { state, signal, fileTools, restoreBudgetTokens }: CompactOptions,
+  { state, signal, fileTools, fileWorth, restoreBudgetTokens }: CompactOptions,
   room: number,
 ): Promise<Restored> {
   if (state === undefined) return { items: [], skipped: [] };
@@ -243,7 +243,8 @@ async function restore(
   const isKeptRewritten = plan.isKeptRewritten || plan.pending.length > 0;
   const budgetTokens = Math.min(room, restoreBudgetTokens ?? room);
   const conversation = isKeptRewritten ? undefined : { entries: plan.entries, pairs: plan.pairs() };
-  return await restoreAll({ ...plan, kept, conversation, budgetTokens, signal, fileTools }, state);
+  const input = { ...plan, kept, conversation, budgetTokens, signal, fileTools, fileWorth };
+  return await restoreAll(input, state);
 }
 
 type Outcome = Pick<Compaction, "written" | "quotation" | "ledger" | "restored" | "hookOutcomes">;

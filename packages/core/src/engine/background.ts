@@ -12,10 +12,14 @@ import { skipReasonFor } from "./health.ts";
 import type { BackgroundSummary, OfferedPlan } from "./parts.ts";
 import { cachedMeasures, findFittingPlan, refreshPlan, restoreBudget, snapshotOf } from "./planning.ts";
 import { codeOf } from "./reporter.ts";
+import { CALLS_DURING_SUMMARY, paysToCompactEarly } from "./rewrite-decisions.ts";
 import { type CompactionParts, compactOptions } from "./run-compaction.ts";
 
 /** Share of the auto-compact threshold at which the background summary starts. */
 const START_SHARE = 0.8;
+
+/** Share of the auto-compact threshold at which the background summary starts at the latest. */
+const LATEST_START_SHARE = 0.95;
 
 /** If more tokens than this were added since the summary was written, the summary is refreshed before use. */
 const STALE_TOKENS = 20_000;
@@ -145,9 +149,17 @@ export class BackgroundSummarizer implements BackgroundSummary {
     return health.isResting() || skipReasonFor("auto", parts) !== undefined;
   }
 
+  /**
+   * Size at which a summary starts. If the summary pays before the threshold, or if that is unknown, it starts
+   * early. Otherwise it starts just in time for the threshold.
+   */
   get #startTokens(): number {
-    const { autoCompact } = this.#parts().gauge.thresholds;
-    return Math.max(autoCompact * START_SHARE, autoCompact - START_BEFORE_THRESHOLD_TOKENS);
+    const { gauge, pace } = this.#parts();
+    const { autoCompact } = gauge.thresholds;
+    const early = Math.max(autoCompact * START_SHARE, autoCompact - START_BEFORE_THRESHOLD_TOKENS);
+    const inTime = autoCompact - CALLS_DURING_SUMMARY * pace.growthPerTurn;
+    if (gauge.size().tokens < early || paysToCompactEarly(this.#parts()) !== false) return early;
+    return Math.max(early, Math.min(inTime, autoCompact * LATEST_START_SHARE));
   }
 
   /** Returns true if the conversation is large enough to start or refresh a summary. */

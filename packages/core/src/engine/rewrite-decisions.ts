@@ -1,5 +1,8 @@
+import type { CompactionPlan } from "../compaction/plan/compaction-plan.ts";
 import { defaultKeepRecent } from "../compaction/plan/room.ts";
 import type { SummaryAttempt } from "../compaction/write/attempts.ts";
+import type { FileWorth } from "../compaction/restore/restored.ts";
+import { weighMoment } from "../measure/cost/compaction-moment.ts";
 import {
   type Alternative,
   isClearingDue,
@@ -11,6 +14,8 @@ import {
   type Weighing,
   weigh,
 } from "../measure/cost/rewrite-cost.ts";
+import { worthRestoringTokens } from "../measure/cost/restore-worth.ts";
+import { turnsOfRoom } from "../measure/cost/pace.ts";
 import { costOf } from "../measure/window/prices.ts";
 import { skipReasonFor } from "./health.ts";
 import type { Needs } from "./parts.ts";
@@ -32,6 +37,12 @@ export interface ClearingSize {
   /** Tokens from the first cleared result to the end, before the clearing. */
   readonly tokensFromFirst: number;
 }
+
+/**
+ * Calls that an agent makes while a summary is written. A summary takes about a minute, and in recorded
+ * sessions half of the calls follow the previous one within 11 seconds.
+ */
+export const CALLS_DURING_SUMMARY = 5;
 
 type Occasion = "early" | "cold" | "full";
 
@@ -68,13 +79,55 @@ export function paysToClearEarly(parts: CostParts, clearing: ClearingSize): bool
   };
   if (!isCold && !isClearingDue(rewriting)) return false;
   const weighing = weigh({ ...situation, alternatives: [clearingAlternative(tokens, clearing)] });
-  if (weighing?.chosen !== "clear" || !paysClearly(weighing)) return false;
+  if (weighing?.chosen !== "clear" || !paysClearly(weighing, weighing.expectedTurns)) return false;
   reportWeighing(parts, weighing, isCold ? "cold" : "early");
   return true;
 }
 
+/**
+ * Returns true if a compaction before the threshold is clearly cheaper than the same compaction at the
+ * threshold. Returns undefined if the prices are unknown.
+ */
+export function paysToCompactEarly(parts: CostParts): boolean | undefined {
+  const weighing = weighNow(parts);
+  if (weighing === undefined) return undefined;
+  if (weighing.chosen !== "compact" || !paysClearly(weighing, parts.pace.expectedTurns)) return false;
+  return true;
+}
+
+function weighNow(parts: CostParts): Weighing | undefined {
+  const situation = situationOf(parts);
+  if (situation === undefined) return undefined;
+  const { contextTokens, thresholdTokens, growthPerTurn } = situation;
+  const { outputTokens } = usualSizes(parts);
+  const expected = compactionAlternative(parts, contextTokens, situation);
+  // The size of a prepared compaction is known. It includes the messages that arrived since.
+  const isKnown = parts.background.preparedResult()?.tokensAfter !== undefined;
+  const arriving = isKnown ? 0 : growthPerTurn * CALLS_DURING_SUMMARY;
+  const compaction = { ...expected, tokensAfter: expected.tokensAfter + arriving };
+  const later = { ...situation, cachedTokens: thresholdTokens };
+  const laterCallCost = callCost(parts, { contextTokens: thresholdTokens, outputTokens }, later);
+  return weighMoment({ ...situation, compaction, laterCallCost });
+}
+
+/**
+ * Returns the size up to which it pays to restore a file, by its rank. Returns undefined if the prices are
+ * unknown.
+ */
+export function fileWorth(
+  parts: CostParts,
+  { overheadTokens, keptTokens }: Pick<CompactionPlan, "overheadTokens" | "keptTokens">,
+): FileWorth | undefined {
+  const situation = situationOf(parts);
+  if (situation === undefined) return undefined;
+  const { thresholdTokens, growthPerTurn, expectedTurns } = situation;
+  const contextTokens = overheadTokens + keptTokens + usualSizes(parts).outputTokens;
+  const turns = Math.min(expectedTurns, turnsOfRoom(thresholdTokens - contextTokens, growthPerTurn));
+  return (rank) => worthRestoringTokens(rank, { ...situation, contextTokens, turns }) ?? Number.POSITIVE_INFINITY;
+}
+
 /** Returns true if the chosen option pays off long before the expected end of the conversation. */
-function paysClearly({ options, chosen, expectedTurns }: Weighing): boolean {
+function paysClearly({ options, chosen }: Weighing, expectedTurns: number): boolean {
   const { breakEvenTurns } = options.find(({ name }) => name === chosen) ?? {};
   return breakEvenTurns !== undefined && breakEvenTurns <= expectedTurns * CAREFUL_SHARE;
 }
@@ -185,20 +238,25 @@ export function typicalKeptTokens(parts: Needs<"options" | "gauge">): number {
   return parts.options.compaction.keepRecentTokens ?? defaultKeepRecent(limits);
 }
 
+/** Predicts the result of a compaction and the output of its summary call. */
+function usualSizes(parts: Needs<"options" | "gauge" | "pace">): ReturnType<typeof usualCompaction> {
+  const kept = { overheadTokens: parts.gauge.overheadTokens, keptTokens: typicalKeptTokens(parts) };
+  const usual = usualCompaction(parts.gauge.thresholds, kept);
+  return { ...usual, outputTokens: parts.pace.summaryTokens ?? usual.outputTokens };
+}
+
 function compactionAlternative(
   parts: CostParts,
   contextTokens: number,
   situation: Omit<Situation, "alternatives">,
 ): Alternative {
-  const overhead = parts.gauge.overheadTokens;
-  const kept = { overheadTokens: overhead, keptTokens: typicalKeptTokens(parts) };
-  const usual = usualCompaction(parts.gauge.thresholds, kept);
+  const usual = usualSizes(parts);
   const { outputTokens } = usual;
   const prepared = parts.background.preparedResult();
   return {
     name: "compact",
     tokensAfter: prepared?.tokensAfter ?? parts.pace.compactedTo ?? usual.tokensAfter,
-    unchangedTokens: overhead,
+    unchangedTokens: parts.gauge.overheadTokens,
     callCost: prepared === undefined ? callCost(parts, { contextTokens, outputTokens }, situation) : 0,
   };
 }

@@ -16,7 +16,7 @@ import { forkOf } from "./fork.ts";
 import type { CompactionRequest, Needs } from "./parts.ts";
 import { codeOf, failureReason, withHostStatus } from "./reporter.ts";
 import { forgetFiles, restart } from "./rewrite.ts";
-import { type CostParts, netSavingOf, typicalKeptTokens } from "./rewrite-decisions.ts";
+import { type CostParts, fileWorth, netSavingOf, typicalKeptTokens } from "./rewrite-decisions.ts";
 
 /** The parts that a compaction reads and changes. */
 export type CompactionParts = CostParts & Needs<"agentId" | "now" | "newLink" | "transcript" | "subagents">;
@@ -86,7 +86,7 @@ export function compactOptions(
   request: CompactionRequest,
   onProgress: (progress: SummaryProgress) => void,
 ): CompactOptions {
-  const { trigger, prepared, source, instructions, targetTokens, restoreBudgetTokens, signal } = request;
+  const { trigger, plan, prepared, source, instructions, targetTokens, restoreBudgetTokens, signal } = request;
   const { options } = parts;
   const { session } = options;
   let retries = 0;
@@ -101,6 +101,7 @@ export function compactOptions(
     fork: trigger === "reactive" ? undefined : forkOf(parts),
     state: hostState(parts),
     fileTools: options.fileTools,
+    fileWorth: fileWorth(parts, plan),
     hooks: options.hooks,
     hookContext: {
       sessionId: session.id ?? "",
@@ -235,7 +236,7 @@ function reportSuccess(
   parts.reporter.noteAttempts(compaction.attempts);
   // Excludes messages that arrived while the summary was written, because their number varies.
   const cameSince = prepared === undefined ? 0 : Math.max(0, plan.keptTokens - typicalKeptTokens(parts));
-  parts.pace.compacted(tokensAfter - cameSince);
+  parts.pace.compacted(tokensAfter - cameSince, compaction.usage?.output_tokens);
   parts.reporter.emitAll(parts.health.recordCompaction({ trigger }));
 }
 

@@ -116,10 +116,10 @@ export class CostTracker {
     const tier = pricesOf(model, inputTokens(usage), prices);
     const only = (part: Partial<PricedUsage>): number =>
       (tier && costOf({ ...NO_USAGE, ...part }, model, { [model]: tier })) ?? 0;
-    const { cache_creation_input_tokens: written, cache_creation } = usage;
+    const { cache_creation_input_tokens = 0, cache_creation = null } = usage;
     return {
-      read: only({ cache_read_input_tokens: usage.cache_read_input_tokens }),
-      written: only({ cache_creation_input_tokens: written, cache_creation }),
+      read: only({ cache_read_input_tokens: usage.cache_read_input_tokens ?? 0 }),
+      written: only({ cache_creation_input_tokens, cache_creation }),
       plain: only({ input_tokens: usage.input_tokens }),
       output: only({ output_tokens: usage.output_tokens }),
     };

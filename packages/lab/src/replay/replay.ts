@@ -4,7 +4,7 @@ import { measureConversation } from "@longhaul/core/internal/compaction";
 import { pricedModel, recordedPace } from "@longhaul/core/internal/measure";
 import { isCompactBoundary, isEntry, reportedUsage } from "@longhaul/core/internal/messages";
 import type { CacheTtl, PriceTable } from "@longhaul/core/measure";
-import { claudeFeatures, computeThresholds, sessionWindow } from "@longhaul/core/measure";
+import { claudeFeatures, computeThresholds, pricesOf, sessionWindow } from "@longhaul/core/measure";
 import type { Entry } from "@longhaul/core/messages";
 import type { Session } from "@longhaul/sessions";
 import { sessionHistory } from "@longhaul/sessions/internal";
@@ -139,12 +139,25 @@ function createSharedEnvironment(
     thresholds,
     ttl: options.cacheTtl ?? recordedPace(entries).cacheTtl,
     model,
-    prices: pricedModel(options.model ?? model, options.prices),
-    ownPrices: options.prices,
+    ...charged(options.model ?? model, model, options.prices),
     transcriptPath: session.path ?? `${session.id}.jsonl`,
     engine: options.engine ?? {},
     probes: deriveProbes([...recorded.calls.flatMap(({ newEntries: news }) => news), ...recorded.rest]),
   };
+}
+
+/**
+ * Returns the model whose prices apply, and the user's own prices. If these are not the prices of the
+ * session's model, the engine gets them under the name of that model, because it decides by prices.
+ */
+function charged(
+  wanted: string,
+  model: string,
+  own: PriceTable | undefined,
+): Pick<SharedEnvironment, "prices" | "ownPrices"> {
+  const prices = pricedModel(wanted, own);
+  const row = prices === model ? undefined : pricesOf(prices, 0, own);
+  return { prices, ownPrices: row === undefined ? own : { ...own, [model]: row } };
 }
 
 /**
