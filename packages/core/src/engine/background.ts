@@ -14,6 +14,7 @@ import { cachedMeasures, findFittingPlan, refreshPlan, restoreBudget, snapshotOf
 import { codeOf } from "./reporter.ts";
 import { CALLS_DURING_SUMMARY, paysToCompactEarly } from "./rewrite-decisions.ts";
 import { type CompactionParts, compactOptions } from "./run-compaction.ts";
+import { expectedSummaryCost, mayModelSummarize } from "./summary-cost.ts";
 
 /** Share of the auto-compact threshold at which the background summary starts. */
 const START_SHARE = 0.8;
@@ -81,7 +82,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
   onResponse(): void {
     if (this.#running !== undefined || this.#hasFailed) return;
     try {
-      if (this.#isOff() || !this.#isDue()) return;
+      if (this.#isOff() || !this.#isDue() || !mayModelSummarize(this.#parts())) return;
       const ready = this.#findUsable();
       if ((ready === undefined || !this.#isFreshEnough(ready, false)) && !this.#isClearingEnough())
         this.#startOrRefresh(ready);
@@ -99,7 +100,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
     const offer =
       ready !== undefined && this.#isFreshEnough(ready, mustCompact) ? this.#offerOf(ready) : undefined;
     if (offer !== undefined || this.#hasFailed) return offer;
-    if (mustCompact) return "at-once";
+    if (mustCompact || (this.#running === undefined && !mayModelSummarize(this.#parts()))) return "at-once";
     if (this.#running === undefined) this.#startOrRefresh(ready);
     return this.#running === undefined ? undefined : "under-way";
   }
@@ -274,6 +275,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
     const startedAt = parts.now();
     const abort = new AbortController();
     parts.reporter.emit({ type: "background-started", tokens, isRefresh });
+    parts.pace.recordSummaryCost(expectedSummaryCost(parts));
     const end = (ended: { readonly ready?: ReadySummary; readonly reason?: string }): void => {
       if (this.#running !== abort) return;
       this.#running = undefined;

@@ -17,7 +17,7 @@ import type { EngineParts, Needs } from "./parts.ts";
 import { findFittingPlan } from "./planning.ts";
 import { failureReason } from "./reporter.ts";
 import { ingest, limitMedia, noteFindings, removeMisplacedThinking } from "./rewrite.ts";
-import { paysToCompactEarly } from "./rewrite-decisions.ts";
+import { decideToCompactEarly } from "./rewrite-decisions.ts";
 import { type CompactionParts, reportFailure, runCompaction } from "./run-compaction.ts";
 
 /**
@@ -99,7 +99,7 @@ function decide(parts: CompactionParts): "compact" | SkipReason {
 function isCompactionDueEarly(parts: CompactionParts): boolean {
   const { background, gauge } = parts;
   if (gauge.size().source !== "usage" || background.preparedResult()?.tokensAfter === undefined) return false;
-  return paysToCompactEarly(parts) === true;
+  return decideToCompactEarly(parts);
 }
 
 /**

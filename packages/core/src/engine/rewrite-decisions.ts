@@ -1,5 +1,4 @@
 import type { CompactionPlan } from "../compaction/plan/compaction-plan.ts";
-import { defaultKeepRecent } from "../compaction/plan/room.ts";
 import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import type { FileWorth } from "../compaction/restore/restored.ts";
 import { weighMoment } from "../measure/cost/compaction-moment.ts";
@@ -10,7 +9,6 @@ import {
   netSaving,
   type Rewriting,
   type Situation,
-  usualCompaction,
   type Weighing,
   weigh,
 } from "../measure/cost/rewrite-cost.ts";
@@ -18,7 +16,9 @@ import { worthRestoringTokens } from "../measure/cost/restore-worth.ts";
 import { turnsOfRoom } from "../measure/cost/pace.ts";
 import { costOf } from "../measure/window/prices.ts";
 import { skipReasonFor } from "./health.ts";
+import { type CostParts, situationOf, usualSizes } from "./cost-situation.ts";
 import type { Needs } from "./parts.ts";
+import { summaryCallCost } from "./summary-cost.ts";
 
 /**
  * Below this share of the threshold, enough tokens are free. Clearing results would only make the agent fetch
@@ -45,21 +45,6 @@ export interface ClearingSize {
 export const CALLS_DURING_SUMMARY = 5;
 
 type Occasion = "early" | "cold" | "full";
-
-/** The parts that decide if a rewrite pays. */
-export type CostParts = Needs<
-  | "options"
-  | "gauge"
-  | "thread"
-  | "frame"
-  | "cache"
-  | "pace"
-  | "health"
-  | "turn"
-  | "background"
-  | "modules"
-  | "reporter"
->;
 
 /** Returns true if clearing before the threshold is clearly cheaper than keeping the results. */
 export function paysToClearEarly(parts: CostParts, clearing: ClearingSize): boolean {
@@ -89,24 +74,33 @@ export function paysToClearEarly(parts: CostParts, clearing: ClearingSize): bool
  * threshold. Returns undefined if the prices are unknown.
  */
 export function paysToCompactEarly(parts: CostParts): boolean | undefined {
-  const weighing = weighNow(parts);
-  if (weighing === undefined) return undefined;
-  if (weighing.chosen !== "compact" || !paysClearly(weighing, parts.pace.expectedTurns)) return false;
+  const weighing = weighMomentNow(parts);
+  return weighing && isClearlyDue(weighing, parts);
+}
+
+/** Does the same for a compaction that follows at once if it pays, and reports the figures in that case. */
+export function decideToCompactEarly(parts: CostParts): boolean {
+  const weighing = weighMomentNow(parts);
+  if (weighing === undefined || !isClearlyDue(weighing, parts)) return false;
+  reportWeighing(parts, weighing, parts.cache.isCold ? "cold" : "early");
   return true;
 }
 
-function weighNow(parts: CostParts): Weighing | undefined {
+const isClearlyDue = (weighing: Weighing, { pace }: Needs<"pace">): boolean =>
+  weighing.chosen === "compact" && paysClearly(weighing, pace.expectedTurns);
+
+function weighMomentNow(parts: CostParts): Weighing | undefined {
   const situation = situationOf(parts);
   if (situation === undefined) return undefined;
   const { contextTokens, thresholdTokens, growthPerTurn } = situation;
   const { outputTokens } = usualSizes(parts);
-  const expected = compactionAlternative(parts, contextTokens, situation);
+  const prepared = parts.background.preparedResult();
+  const expected = compactionAlternative(parts, contextTokens, situation, prepared);
   // The size of a prepared compaction is known. It includes the messages that arrived since.
-  const isKnown = parts.background.preparedResult()?.tokensAfter !== undefined;
-  const arriving = isKnown ? 0 : growthPerTurn * CALLS_DURING_SUMMARY;
+  const arriving = prepared?.tokensAfter === undefined ? growthPerTurn * CALLS_DURING_SUMMARY : 0;
   const compaction = { ...expected, tokensAfter: expected.tokensAfter + arriving };
   const later = { ...situation, cachedTokens: thresholdTokens };
-  const laterCallCost = callCost(parts, { contextTokens: thresholdTokens, outputTokens }, later);
+  const laterCallCost = summaryCallCost(parts, { contextTokens: thresholdTokens, outputTokens }, later);
   return weighMoment({ ...situation, compaction, laterCallCost });
 }
 
@@ -180,7 +174,7 @@ export function netSavingOf(
 }
 
 /** Returns the cost of the calls. Returns undefined if the price of a call is unknown. */
-function costOfCalls({ options }: Needs<"options">, attempts: readonly SummaryAttempt[]): number | undefined {
+export function costOfCalls({ options }: Needs<"options">, attempts: readonly SummaryAttempt[]): number | undefined {
   let dollars = 0;
   for (const { usage, model } of attempts) {
     if (usage === undefined) continue;
@@ -189,23 +183,6 @@ function costOfCalls({ options }: Needs<"options">, attempts: readonly SummaryAt
     dollars += cost;
   }
   return dollars;
-}
-
-function situationOf(parts: CostParts): Omit<Situation, "alternatives"> | undefined {
-  const { modelName, prices, cacheTtl } = parts.options;
-  if (modelName === undefined) return undefined;
-  const { tokens, reportedTokens, source } = parts.gauge.size();
-  const known = source === "usage" ? Math.min(tokens, reportedTokens) : tokens;
-  return {
-    model: modelName,
-    prices,
-    cacheTtl,
-    contextTokens: tokens,
-    cachedTokens: parts.cache.isCold ? 0 : known,
-    thresholdTokens: parts.gauge.thresholds.autoCompact,
-    growthPerTurn: parts.pace.growthPerTurn,
-    expectedTurns: parts.pace.expectedTurns,
-  };
 }
 
 /**
@@ -227,62 +204,20 @@ const clearingAlternative = (
   unchangedTokens: contextTokens - tokensFromFirst,
 });
 
-/**
- * Returns the tokens that a compaction usually keeps beside its summary. Excludes messages that arrive while
- * the summary is written.
- */
-export function typicalKeptTokens(parts: Needs<"options" | "gauge">): number {
-  const targetTokens = parts.gauge.thresholds.autoCompact;
-  const conversationTokens = Math.max(0, targetTokens - parts.gauge.overheadTokens);
-  const limits = { targetTokens, conversationTokens };
-  return parts.options.compaction.keepRecentTokens ?? defaultKeepRecent(limits);
-}
-
-/** Predicts the result of a compaction and the output of its summary call. */
-function usualSizes(parts: Needs<"options" | "gauge" | "pace">): ReturnType<typeof usualCompaction> {
-  const kept = { overheadTokens: parts.gauge.overheadTokens, keptTokens: typicalKeptTokens(parts) };
-  const usual = usualCompaction(parts.gauge.thresholds, kept);
-  return { ...usual, outputTokens: parts.pace.summaryTokens ?? usual.outputTokens };
-}
-
 function compactionAlternative(
   parts: CostParts,
   contextTokens: number,
   situation: Omit<Situation, "alternatives">,
+  prepared = parts.background.preparedResult(),
 ): Alternative {
   const usual = usualSizes(parts);
   const { outputTokens } = usual;
-  const prepared = parts.background.preparedResult();
   return {
     name: "compact",
     tokensAfter: prepared?.tokensAfter ?? parts.pace.compactedTo ?? usual.tokensAfter,
     unchangedTokens: parts.gauge.overheadTokens,
-    callCost: prepared === undefined ? callCost(parts, { contextTokens, outputTokens }, situation) : 0,
+    callCost: prepared === undefined ? summaryCallCost(parts, { contextTokens, outputTokens }, situation) : 0,
   };
-}
-
-/**
- * Returns the cost of the summary call. A fork reads the cached prefix, and a separate call pays for all
- * tokens. Notes and the built-in summarizer cost nothing.
- */
-function callCost(
-  parts: CostParts,
-  { contextTokens, outputTokens }: { readonly contextTokens: number; readonly outputTokens: number },
-  { model, cachedTokens, prices }: Omit<Situation, "alternatives">,
-): number {
-  const { options, modules, frame } = parts;
-  if (options.model === undefined || modules.hasSummary || options.compaction.summarizer === "built-in") {
-    return 0;
-  }
-  const isFork = frame.current !== undefined && cachedTokens > 0;
-  const read = isFork ? cachedTokens : 0;
-  const usage = {
-    input_tokens: Math.max(0, contextTokens - read),
-    output_tokens: outputTokens,
-    cache_read_input_tokens: read,
-  };
-  const writer = isFork ? model : (options.compaction.model?.name ?? model);
-  return costOf(usage, writer, prices) ?? 0;
 }
 
 function reportWeighing(parts: CostParts, weighing: Weighing, occasion: Occasion): void {

@@ -12,11 +12,12 @@ import type { Entry, SessionRecord } from "../messages/entry.ts";
 import { copiedIds } from "../messages/lines.ts";
 import { untilAborted } from "../models/abortable.ts";
 import type { Trigger } from "./events.ts";
+import { type CostParts, typicalKeptTokens } from "./cost-situation.ts";
 import { forkOf } from "./fork.ts";
 import type { CompactionRequest, Needs } from "./parts.ts";
 import { codeOf, failureReason, withHostStatus } from "./reporter.ts";
 import { forgetFiles, restart } from "./rewrite.ts";
-import { type CostParts, fileWorth, netSavingOf, typicalKeptTokens } from "./rewrite-decisions.ts";
+import { costOfCalls, fileWorth, netSavingOf } from "./rewrite-decisions.ts";
 
 /** The parts that a compaction reads and changes. */
 export type CompactionParts = CostParts & Needs<"agentId" | "now" | "newLink" | "transcript" | "subagents">;
@@ -236,6 +237,8 @@ function reportSuccess(
   parts.reporter.noteAttempts(compaction.attempts);
   // Excludes messages that arrived while the summary was written, because their number varies.
   const cameSince = prepared === undefined ? 0 : Math.max(0, plan.keptTokens - typicalKeptTokens(parts));
+  // The cost of a background summary was recorded when it started.
+  if (prepared === undefined) parts.pace.recordSummaryCost(costOfCalls(parts, compaction.attempts) ?? 0);
   parts.pace.compacted(tokensAfter - cameSince, compaction.usage?.output_tokens);
   parts.reporter.emitAll(parts.health.recordCompaction({ trigger }));
 }

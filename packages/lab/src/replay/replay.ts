@@ -216,7 +216,8 @@ function run(policy: ReplayPolicyName, stage: ReplayEnvironment): Promise<RunOut
     case "everything":
       return runPolicy(undefined, stage);
     default: {
-      const options = { model, countText: scale.countText, summaryTokens: MODEL_SUMMARY_TOKENS };
+      const { countText } = scale;
+      const options = { model, countText, summaryTokens: MODEL_SUMMARY_TOKENS, announcesTools: true };
       return runPolicy(createPolicy(policy, options), stage);
     }
   }

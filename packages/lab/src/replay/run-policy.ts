@@ -98,6 +98,10 @@ class PolicyRun {
     for (const call of calls) await this.#pay(call);
     if (entries === conversation.entries) return conversation;
     this.#compactions++;
+    const known = new Set(conversation.entries);
+    this.#stage.costs.recordRestored(
+      entries.filter((entry) => entry.type === "attachment" && !known.has(entry)),
+    );
     const shrunk = new OutgoingConversation(entries, this.#stage);
     if (!isSliding) this.#conversation = shrunk;
     return shrunk;

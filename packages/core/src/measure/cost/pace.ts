@@ -29,6 +29,8 @@ export class Pace {
   #carriedTokens = 0;
   #compactedTo: number | undefined;
   #summaryTokens: number | undefined;
+  #callDollars = 0;
+  #summaryDollars = 0;
 
   /** Records that a call is about to be made. */
   turn({ tokens, clearableTokens }: PaceTurn): void {
@@ -70,6 +72,19 @@ export class Pace {
   /** Output tokens of the newest call that wrote a summary. */
   get summaryTokens(): number | undefined {
     return this.#summaryTokens;
+  }
+
+  /** Dollars of the conversation's own calls, and of the calls that wrote its summaries. */
+  get spent(): { readonly calls: number; readonly summaries: number } {
+    return { calls: this.#callDollars, summaries: this.#summaryDollars };
+  }
+
+  recordCost(dollars: number): void {
+    this.#callDollars += dollars;
+  }
+
+  recordSummaryCost(dollars: number): void {
+    this.#summaryDollars += dollars;
   }
 
   get turns(): number {

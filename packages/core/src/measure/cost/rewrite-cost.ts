@@ -96,8 +96,19 @@ export function isClearingDue(rewriting: Rewriting): boolean {
 
 /** Tokens of a typical summary with nine sections. */
 const SUMMARY_TOKENS = 6_000;
-/** Tokens of restored content after a typical compaction: a task list, a skill, and the paths of files. */
-const RESTORED_TOKENS = 3_000;
+/**
+ * Tokens of restored content after a typical compaction. They usually need less than half of their budget.
+ */
+const RESTORED_TOKENS = 24_000;
+/** The same without files: a task list, a skill, the names of tools, and the paths of files. */
+const RESTORED_BESIDE_FILES_TOKENS = 3_000;
+
+interface UsualParts {
+  readonly overheadTokens: number;
+  readonly keptTokens: number;
+  /** True if files are restored only where that pays, which is rare. */
+  readonly withoutFiles?: boolean;
+}
 
 /**
  * Predicts the size after a compaction and the output tokens of its summary. Used until a first compaction
@@ -105,9 +116,10 @@ const RESTORED_TOKENS = 3_000;
  */
 export function usualCompaction(
   thresholds: Pick<Thresholds, "size">,
-  { overheadTokens, keptTokens }: { readonly overheadTokens: number; readonly keptTokens: number },
+  { overheadTokens, keptTokens, withoutFiles = false }: UsualParts,
 ): { readonly tokensAfter: number; readonly outputTokens: number } {
-  const rest = inProportion(thresholds, SUMMARY_TOKENS + RESTORED_TOKENS);
+  const restored = withoutFiles ? RESTORED_BESIDE_FILES_TOKENS : RESTORED_TOKENS;
+  const rest = inProportion(thresholds, SUMMARY_TOKENS + restored);
   return {
     tokensAfter: overheadTokens + keptTokens + rest,
     outputTokens: inProportion(thresholds, SUMMARY_TOKENS),
