@@ -84,6 +84,8 @@ export class BreakdownTracker {
       if (typeof content === "string") this.#restoredTexts.add(content);
       else for (const block of content) if (block.type === "text") this.#restoredTexts.add(block.text);
     }
+    // An earlier message may have had the same text.
+    this.#kinds.clear();
   }
 
   /** Adds a call of the conversation itself. */

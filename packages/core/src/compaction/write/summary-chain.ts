@@ -100,8 +100,8 @@ function summaryBudget(plan: CompactionPlan, options: SummaryOptions): number {
   const measured = plan.summarizedTokens / tokenRatio;
   const room =
     ((options.targetTokens ?? Number.POSITIVE_INFINITY) - overheadTokens - keptTokens) / tokenRatio;
-  const isNoRoom = room / 2 < SMALLEST_SUMMARY_TOKENS;
-  const share = !isNoRoom ? room / 2 : plan.unseen === undefined ? wanted : SMALLEST_SUMMARY_TOKENS;
+  const isNoRoom = room * 0.4 < SMALLEST_SUMMARY_TOKENS;
+  const share = !isNoRoom ? room * 0.4 : plan.unseen === undefined ? wanted : SMALLEST_SUMMARY_TOKENS;
   return Math.floor(Math.max(SMALLEST_SUMMARY_TOKENS, Math.min(wanted, measured / 3, share)));
 }
 
