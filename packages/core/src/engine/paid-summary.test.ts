@@ -159,7 +159,7 @@ describe("a background summary that is ready at the threshold", () => {
     const costNow = async (background: boolean): Promise<number> => {
       const talk = new Talk({ ...PRICES, compaction: { background } });
       await fill(talk);
-      const { options = [] } = talk.eventsOf("weighed").find(({ occasion }) => occasion === "full") ?? {};
+      const { options = [] } = talk.eventsOf("weighed").find(({ chosen }) => chosen !== "nothing") ?? {};
       return options.find(({ name }) => name === "compact")?.costNow ?? Number.NaN;
     };
     expect(await costNow(true)).toBeLessThan((await costNow(false)) - 0.1);

@@ -19,6 +19,13 @@ export interface EarlyCompaction extends Omit<Situation, "alternatives"> {
 }
 
 /**
+ * Smallest saving of a compaction before the threshold, as a share of the messages. A compaction at the
+ * threshold must save half as much. Quoted facts can still reduce the saving of an early one, and a failed
+ * compaction would cost its summary.
+ */
+const LEAST_SAVED_SHARE = 0.4;
+
+/**
  * Compares a compaction now with the same compaction at the threshold. Returns undefined if the prices are
  * unknown.
  *
@@ -32,7 +39,7 @@ export function weighMoment(early: EarlyCompaction): Weighing | undefined {
   const { tokensAfter, unchangedTokens, callCost = 0 } = early.compaction;
   const prices = pricesOf(model, contextTokens, early.prices);
   const cycle = turnsOfRoom(thresholdTokens - tokensAfter, growthPerTurn);
-  if (prices === undefined || cycle === 0 || tokensAfter >= contextTokens) return undefined;
+  if (prices === undefined || cycle === 0) return undefined;
   const read = prices.cacheRead / PER_MILLION;
   const again = (cacheWritePrice(prices, cacheTtl) - prices.cacheRead) / PER_MILLION;
   const room = turnsOfRoom(thresholdTokens - contextTokens, growthPerTurn);
@@ -57,19 +64,17 @@ export function weighMoment(early: EarlyCompaction): Weighing | undefined {
     nothing: costNow.nothing + perTurn.nothing * (turns - 1) + rewrite + callCost,
     compact: costNow.compact + perTurn.compact * (turns - 1),
   };
+  const tokensSaved = contextTokens - tokensAfter;
+  const isLarge = tokensSaved >= LEAST_SAVED_SHARE * (contextTokens - unchangedTokens);
   const nothing = { costNow: costNow.nothing, costPerTurn: perTurn.nothing, tokensSaved: 0 };
-  const compact = {
-    costNow: costNow.compact,
-    costPerTurn: perTurn.compact,
-    tokensSaved: contextTokens - tokensAfter,
-  };
+  const compact = { costNow: costNow.compact, costPerTurn: perTurn.compact, tokensSaved };
   return {
     options: [
       { name: "nothing", ...nothing, total: total.nothing, breakEvenTurns: 0 },
       { name: "compact", ...compact, total: total.compact, breakEvenTurns: breakEven(nothing, compact) },
     ],
     expectedTurns: turns,
-    chosen: total.compact < total.nothing ? "compact" : "nothing",
+    chosen: isLarge && total.compact < total.nothing ? "compact" : "nothing",
     why: "cheapest",
   };
 }
