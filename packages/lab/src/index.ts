@@ -31,6 +31,7 @@ export { POLICY_NAMES, REPLAY_POLICIES } from "./policy.ts";
 export type { Probe, ProbeKind } from "./probes.ts";
 export { deriveProbes, PROBE_KINDS } from "./probes.ts";
 export { replayChart } from "./replay/chart.ts";
+export type { CostBreakdown } from "./replay/cost-breakdown.ts";
 export type { ReplayedTurn, TokenSums } from "./replay/cost-tracker.ts";
 export { type ReplayOptions, type ReplayProgress, replayEntries, replaySession } from "./replay/replay.ts";
 export type { EngineSetup } from "./replay/replay-environment.ts";

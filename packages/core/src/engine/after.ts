@@ -8,7 +8,16 @@ import type { Needs } from "./parts.ts";
 import type { Reply, ReplyFacts } from "./plain-messages.ts";
 
 type ResponseParts = Needs<
-  "thread" | "gauge" | "turn" | "health" | "cache" | "modules" | "background" | "reporter" | "options" | "pace"
+  | "thread"
+  | "gauge"
+  | "turn"
+  | "health"
+  | "cache"
+  | "modules"
+  | "background"
+  | "reporter"
+  | "options"
+  | "pace"
 >;
 
 /**

@@ -48,7 +48,11 @@ export function typicalKeptTokens(parts: Needs<"options" | "gauge">): number {
 
 /** Predicts the result of a compaction and the output of its summary call. */
 export function usualSizes(parts: Needs<"options" | "gauge" | "pace">): ReturnType<typeof usualCompaction> {
-  const kept = { overheadTokens: parts.gauge.overheadTokens, keptTokens: typicalKeptTokens(parts), withoutFiles: true };
+  const kept = {
+    overheadTokens: parts.gauge.overheadTokens,
+    keptTokens: typicalKeptTokens(parts),
+    withoutFiles: true,
+  };
   const usual = usualCompaction(parts.gauge.thresholds, kept);
   return { ...usual, outputTokens: parts.pace.summaryTokens ?? usual.outputTokens };
 }

@@ -1,7 +1,9 @@
 import type { CompactionPlan } from "../compaction/plan/compaction-plan.ts";
-import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import type { FileWorth } from "../compaction/restore/restored.ts";
+import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import { weighMoment } from "../measure/cost/compaction-moment.ts";
+import { turnsOfRoom } from "../measure/cost/pace.ts";
+import { worthRestoringTokens } from "../measure/cost/restore-worth.ts";
 import {
   type Alternative,
   isClearingDue,
@@ -12,11 +14,9 @@ import {
   type Weighing,
   weigh,
 } from "../measure/cost/rewrite-cost.ts";
-import { worthRestoringTokens } from "../measure/cost/restore-worth.ts";
-import { turnsOfRoom } from "../measure/cost/pace.ts";
 import { costOf } from "../measure/window/prices.ts";
-import { skipReasonFor } from "./health.ts";
 import { type CostParts, situationOf, usualSizes } from "./cost-situation.ts";
+import { skipReasonFor } from "./health.ts";
 import type { Needs } from "./parts.ts";
 import { summaryCallCost } from "./summary-cost.ts";
 
@@ -117,7 +117,8 @@ export function fileWorth(
   const { thresholdTokens, growthPerTurn, expectedTurns } = situation;
   const contextTokens = overheadTokens + keptTokens + usualSizes(parts).outputTokens;
   const turns = Math.min(expectedTurns, turnsOfRoom(thresholdTokens - contextTokens, growthPerTurn));
-  return (rank) => worthRestoringTokens(rank, { ...situation, contextTokens, turns }) ?? Number.POSITIVE_INFINITY;
+  return (rank) =>
+    worthRestoringTokens(rank, { ...situation, contextTokens, turns }) ?? Number.POSITIVE_INFINITY;
 }
 
 /** Returns true if the chosen option pays off long before the expected end of the conversation. */
@@ -174,7 +175,10 @@ export function netSavingOf(
 }
 
 /** Returns the cost of the calls. Returns undefined if the price of a call is unknown. */
-export function costOfCalls({ options }: Needs<"options">, attempts: readonly SummaryAttempt[]): number | undefined {
+export function costOfCalls(
+  { options }: Needs<"options">,
+  attempts: readonly SummaryAttempt[],
+): number | undefined {
   let dollars = 0;
   for (const { usage, model } of attempts) {
     if (usage === undefined) continue;

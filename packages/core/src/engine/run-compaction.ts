@@ -11,8 +11,8 @@ import { asAtomicWrite } from "../messages/atomic-write.ts";
 import type { Entry, SessionRecord } from "../messages/entry.ts";
 import { copiedIds } from "../messages/lines.ts";
 import { untilAborted } from "../models/abortable.ts";
-import type { Trigger } from "./events.ts";
 import { type CostParts, typicalKeptTokens } from "./cost-situation.ts";
+import type { Trigger } from "./events.ts";
 import { forkOf } from "./fork.ts";
 import type { CompactionRequest, Needs } from "./parts.ts";
 import { codeOf, failureReason, withHostStatus } from "./reporter.ts";
@@ -87,7 +87,8 @@ export function compactOptions(
   request: CompactionRequest,
   onProgress: (progress: SummaryProgress) => void,
 ): CompactOptions {
-  const { trigger, plan, prepared, source, instructions, targetTokens, restoreBudgetTokens, signal } = request;
+  const { trigger, plan, prepared, source, instructions, targetTokens, restoreBudgetTokens, signal } =
+    request;
   const { options } = parts;
   const { session } = options;
   let retries = 0;

@@ -95,7 +95,8 @@ export class BreakdownTracker {
     for (const charged of ["read", "written", "plain"] as const) {
       const some = pieces.filter((piece) => piece.charged === charged);
       const tokens = some.reduce((sum, piece) => sum + piece.tokens, 0);
-      for (const piece of some) this.#add(piece, tokens === 0 ? 0 : (piece.tokens / tokens) * dollars[charged]);
+      for (const piece of some)
+        this.#add(piece, tokens === 0 ? 0 : (piece.tokens / tokens) * dollars[charged]);
     }
     for (const { prefix, content } of pieces) {
       this.#sentPrefixes.add(prefix);

@@ -1,9 +1,21 @@
 import { CACHE_TTL_MS } from "@longhaul/core/internal/measure";
 import { inputTokens } from "@longhaul/core/internal/messages";
-import { type CacheTtl, type CountText, costOf, type PricedUsage, type PriceTable, pricesOf } from "@longhaul/core/measure";
+import {
+  type CacheTtl,
+  type CountText,
+  costOf,
+  type PricedUsage,
+  type PriceTable,
+  pricesOf,
+} from "@longhaul/core/measure";
 import type { Entry, Usage } from "@longhaul/core/messages";
 import type { ModelRequest } from "@longhaul/core/models";
-import { BreakdownTracker, type CallDollars, type CostBreakdown, type RewriteKind } from "./cost-breakdown.ts";
+import {
+  BreakdownTracker,
+  type CallDollars,
+  type CostBreakdown,
+  type RewriteKind,
+} from "./cost-breakdown.ts";
 import { type PrefixCache, type ReplayUsage, usageOf } from "./prefix-cache.ts";
 
 /** Sums of tokens, one for each price. */

@@ -107,7 +107,11 @@ function summaryBudget(plan: CompactionPlan, options: SummaryOptions): number {
   const room =
     ((options.targetTokens ?? Number.POSITIVE_INFINITY) - overheadTokens - keptTokens) / tokenRatio;
   const isNoRoom = room * BUILT_IN_SHARE < SMALLEST_SUMMARY_TOKENS;
-  const share = !isNoRoom ? room * BUILT_IN_SHARE : plan.unseen === undefined ? wanted : SMALLEST_SUMMARY_TOKENS;
+  const share = !isNoRoom
+    ? room * BUILT_IN_SHARE
+    : plan.unseen === undefined
+      ? wanted
+      : SMALLEST_SUMMARY_TOKENS;
   return Math.floor(Math.max(SMALLEST_SUMMARY_TOKENS, Math.min(wanted, measured / 3, share)));
 }
 

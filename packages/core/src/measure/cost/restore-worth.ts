@@ -32,8 +32,7 @@ export function worthRestoringTokens(rank: number, situation: RestoreSituation):
   const share = rank === 0 ? REUSE_SHARE.newest : REUSE_SHARE.older;
   const fetch = contextTokens * prices.cacheRead + FETCH_OUTPUT_TOKENS * prices.output;
   const write = cacheWritePrice(prices, cacheTtl);
-  const restored = write + prices.cacheRead * turns;
-  const readAgain = write + (prices.cacheRead * turns) / 2;
-  const perToken = (restored - share * readAgain) / PER_MILLION;
+  // The cost of a restored token, minus what reading the file later costs for the same token.
+  const perToken = (write * (1 - share) + prices.cacheRead * turns * (1 - share / 2)) / PER_MILLION;
   return perToken > 0 ? Math.floor((share * fetch) / PER_MILLION / perToken) : Number.POSITIVE_INFINITY;
 }

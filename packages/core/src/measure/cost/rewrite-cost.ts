@@ -274,7 +274,8 @@ function costOnce(
 ): number {
   const cached = Math.min(unchangedTokens, cachedTokens);
   const prompt = promptCost({ tokens: tokensAfter, cachedTokens: cached }, prices, cacheTtl);
-  const again = (REFETCH_SHARE[name] * Math.max(0, tokensSaved) * cacheWritePrice(prices, cacheTtl)) / PER_MILLION;
+  const again =
+    (REFETCH_SHARE[name] * Math.max(0, tokensSaved) * cacheWritePrice(prices, cacheTtl)) / PER_MILLION;
   return callCost + prompt + again;
 }
 
