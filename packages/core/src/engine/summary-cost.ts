@@ -4,7 +4,7 @@ import { type CostParts, situationOf, usualSizes } from "./cost-situation.ts";
 
 /**
  * Default share of the spending for summaries of a model. In a window of 200,000 tokens, the summaries of
- * recorded sessions take 4% of it, so the limit has no effect. In one of 50,000 tokens, they took 20%.
+ * recorded sessions take 4% of it, so the limit has no effect. In one of 50,000 tokens, they took 18%.
  */
 const SUMMARY_COST_SHARE = 0.1;
 

@@ -91,7 +91,7 @@ export async function prepareSummary(
  * Share of the tokens available under a target for the built-in summary. The larger part is for the facts that
  * the summary lacks, because the users' own words need it in a small window.
  */
-const BUILT_IN_SHARE = 0.4;
+const BUILT_IN_SHARE = 0.45;
 
 /**
  * Returns the budget of the built-in summary. It is at most a third of the summarized tokens, and at most
