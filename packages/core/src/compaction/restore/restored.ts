@@ -47,6 +47,7 @@ export interface RestoreInput {
   readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
   /** Names of the agent's own file tools. */
   readonly fileTools?: FileTools | undefined;
+  /** Limit for each file. Without it, a file may have up to 5,000 tokens. */
   readonly fileWorth?: FileWorth | undefined;
 }
 
