@@ -24,6 +24,8 @@ describe("weighMoment", () => {
     expect(expectedTurns).toBe(20);
     // Reads 140,000 tokens (0.028), and writes 1,000 new tokens a second time at the threshold (0.0023).
     expect(nothing?.costPerTurn).toBeCloseTo(0.0303, 10);
+    // The next call (0.028), 19 more, and the rewrite of 40,000 tokens at the threshold (0.092).
+    expect(nothing?.total).toBeCloseTo(0.6957, 10);
     // Reads 20,000 tokens (0.004) and writes 40,000 (0.1).
     expect(compact?.costNow).toBeCloseTo(0.104, 10);
     // Reads 60,000 tokens (0.012). A later call (0.08) and rewrite (0.092) follow 100 turns later.
