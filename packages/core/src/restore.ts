@@ -17,6 +17,7 @@ export {
   restoreAll,
 } from "./compaction/restore/restore-all.ts";
 export type {
+  FileWorth,
   Restored,
   RestoredItem,
   RestoreInput,

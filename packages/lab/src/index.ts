@@ -34,6 +34,7 @@ export { POLICY_NAMES, REPLAY_POLICIES } from "./policy.ts";
 export type { Exam, FalseStatement, Grade, Probe, ProbeKind } from "./probes/exam.ts";
 export { answersProbe, deriveExam, gradeText, PROBE_KINDS } from "./probes/exam.ts";
 export { replayChart } from "./replay/chart.ts";
+export type { CostBreakdown } from "./replay/cost-breakdown.ts";
 export type { ReplayedTurn, TokenSums } from "./replay/cost-tracker.ts";
 export { type ReplayOptions, type ReplayProgress, replayEntries, replaySession } from "./replay/replay.ts";
 export type { EngineSetup } from "./replay/replay-environment.ts";

@@ -9,6 +9,7 @@ import { type CountText, ESTIMATORS, findModel, measureEntries } from "@longhaul
 import type { Entry } from "@longhaul/core/messages";
 import { groupRounds, indexPairs, withClearedResults } from "@longhaul/core/messages";
 import type { Model } from "@longhaul/core/models";
+import type { HostState } from "@longhaul/core/restore";
 import { summaryPrompt } from "@longhaul/core/summary";
 import { scriptedModel } from "@longhaul/simulator";
 import { HOSTILE_SECTIONS } from "@longhaul/simulator/internal";
@@ -178,7 +179,7 @@ function createShrink(options: PolicyOptions, name: string, model: Model | undef
  * the same. Our built-in summarizer writes the summary and includes the content of an earlier summary.
  * Nothing checks whether the summary is complete.
  */
-function plainSummary({ countText, summaryTokens }: PolicyOptions): PolicyParts {
+function plainSummary({ countText, summaryTokens, announcesTools }: PolicyOptions): PolicyParts {
   const portsFor = deterministicPorts("plain");
   return {
     description: "an unchecked summary and the last request",
@@ -196,6 +197,7 @@ function plainSummary({ countText, summaryTokens }: PolicyOptions): PolicyParts 
           // The imitated programs compact no matter how few tokens a compaction saves.
           leastSaving: "some",
           facts: "off",
+          state: announcesTools ? ONLY_TOOLS : undefined,
           ...(summaryTokens === undefined ? {} : { summaryBudgetTokens: summaryTokens }),
         });
         const last = entries.findLast(isUserMessage);
@@ -206,6 +208,15 @@ function plainSummary({ countText, summaryTokens }: PolicyOptions): PolicyParts 
       }),
   };
 }
+
+/** State of a host that restores nothing but the announcements of its tools. */
+const ONLY_TOOLS: HostState = {
+  todos: () => [],
+  skills: () => [],
+  agents: () => [],
+  plan: () => undefined,
+  isPlanMode: () => false,
+};
 
 /** Error codes that mean the conversation cannot become smaller. */
 const NOTHING_TO_DO_CODES: ReadonlySet<string> = new Set(["not-enough-messages", "compaction-ineffective"]);

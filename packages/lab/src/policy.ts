@@ -70,6 +70,11 @@ export interface PolicyOptions {
   readonly countText?: CountText | undefined;
   /** Length of the summaries of `longhaul` and `plain-summary`, in estimated tokens. */
   readonly summaryTokens?: number | undefined;
+  /**
+   * True if the host announces its tools again after a compaction, because the agent could not use them
+   * otherwise. Claude Code does.
+   */
+  readonly announcesTools?: boolean | undefined;
   /** Host state that a policy can restore after a compaction. */
   readonly state?: HostState | undefined;
 }

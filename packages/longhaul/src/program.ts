@@ -428,7 +428,11 @@ const PAGES: readonly Page[] = [
       GENERATED,
       policies("policies to compare", REPLAY_POLICIES),
       option("--window <tokens>", REPLAYED_WINDOW, parseWindow),
-      option("--cache-ttl <time>", "lifetime of the prompt cache (default: 5m)").choices(["5m", "1h"]),
+      option("--cache-ttl <time>", "lifetime of the prompt cache (default: the session's)").choices([
+        "5m",
+        "1h",
+      ]),
+      option("--breakdown", "also show the costs by what they pay for"),
       option("--model <name>", "use the prices of this model (default: the session's)", parsePricedModel),
       option("--svg <file>", "write a chart of contexts and costs to this file", parsePath),
       option("--force", "overwrite an existing chart"),

@@ -137,6 +137,22 @@ describe("compact", () => {
     expect(tokens).toBeLessThanOrEqual(4_000);
   });
 
+  it("quoted facts may exceed the token target by a tenth, so that a small window does not lose them", async () => {
+    const talk = new ConversationBuilder();
+    for (let topic = 0; topic < 250; topic++) {
+      talk.user(
+        `Always keep rule number ${topic}: the part called ${"abcdefgh".repeat(4)}-${topic} stays as it is.`,
+      );
+      talk.assistant(`Done with step ${topic}. ${"More words about it. ".repeat(30)}`);
+    }
+    const plan = planCompaction({ entries: talk.entries }, { keepRecentTokens: 0 });
+    const targetTokens = 3_000;
+    const { tokensAfter, quotation } = await compact(plan, countingPorts(), { targetTokens });
+    expect(quotation).not.toBe("");
+    expect(tokensAfter).toBeGreaterThan(targetTokens);
+    expect(tokensAfter).toBeLessThanOrEqual(targetTokens * 1.1);
+  });
+
   it("a second compaction summarizes the first summary and keeps no old boundary", async () => {
     const first = await compact(planCompaction({ entries: longSession().entries }), countingPorts());
     const c = longSession(40);

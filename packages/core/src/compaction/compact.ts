@@ -73,7 +73,7 @@ export interface CompactOptions
   extends SummaryOptions,
     Pick<PlanOptions, "limitTokens">,
     Pick<ContinuationInput, "recallTool" | "autonomous">,
-    Pick<RestoreInput, "fileTools"> {
+    Pick<RestoreInput, "fileTools" | "fileWorth"> {
   /** State that only the host knows. Without this option, nothing is restored. */
   readonly state?: HostState | undefined;
   /** Maximum tokens to restore. The target limits them as well. */
@@ -130,7 +130,7 @@ export async function compact(
           plan,
           kept,
           summary: written.text,
-          roomTokens: ceiling - leastTokens,
+          roomTokens: resultCeiling(plan, options, leastTokens, FACTS_OVERSHOOT) - leastTokens,
           previous: options.previousLedger,
           hasTranscript: options.transcriptPath !== undefined,
         });
@@ -162,6 +162,12 @@ export async function compact(
     hookOutcomes: [...hookOutcomes, ...hooks.outcomes],
   });
 }
+
+/**
+ * Factor by which quoted facts may exceed the target. The target is well below the threshold, and a fact that
+ * does not fit is out of the agent's sight. Only small windows need this.
+ */
+const FACTS_OVERSHOOT = 1.1;
 
 /** Throws if not even an empty summary would save enough. Runs before a summary is requested. */
 function requireWorthAsking(plan: CompactionPlan, options: CompactOptions): void {
@@ -225,17 +231,22 @@ function summaryTexts(
  * saving. If the summary and the kept messages already use up that saving, the result must only be smaller
  * than the conversation.
  */
-function resultCeiling(plan: CompactionPlan, options: CompactOptions, leastTokens: number): number {
+function resultCeiling(
+  plan: CompactionPlan,
+  options: CompactOptions,
+  leastTokens: number,
+  overshoot = 1,
+): number {
   const { estimateBefore } = plan;
   const { leastSaving, targetTokens = estimateBefore } = options;
   const worthwhile = estimateBefore - smallestWorthwhileSaving(plan);
   const most = leastSaving === "some" || leastTokens > worthwhile ? estimateBefore - 1 : worthwhile;
-  return Math.min(targetTokens - 1, most);
+  return Math.min(Math.floor(targetTokens * overshoot) - 1, most);
 }
 
 async function restore(
   plan: CompactionPlan,
-  { state, signal, fileTools, restoreBudgetTokens }: CompactOptions,
+  { state, signal, fileTools, fileWorth, restoreBudgetTokens }: CompactOptions,
   room: number,
 ): Promise<Restored> {
   if (state === undefined) return { items: [], skipped: [] };
@@ -243,7 +254,8 @@ async function restore(
   const isKeptRewritten = plan.isKeptRewritten || plan.pending.length > 0;
   const budgetTokens = Math.min(room, restoreBudgetTokens ?? room);
   const conversation = isKeptRewritten ? undefined : { entries: plan.entries, pairs: plan.pairs() };
-  return await restoreAll({ ...plan, kept, conversation, budgetTokens, signal, fileTools }, state);
+  const input = { ...plan, kept, conversation, budgetTokens, signal, fileTools, fileWorth };
+  return await restoreAll(input, state);
 }
 
 type Outcome = Pick<Compaction, "written" | "quotation" | "ledger" | "restored" | "hookOutcomes">;

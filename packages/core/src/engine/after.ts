@@ -1,3 +1,4 @@
+import { costOf } from "../measure/window/prices.ts";
 import { LonghaulError } from "../messages/errors.ts";
 import { describeType, isPromise } from "../messages/require-messages.ts";
 import { inputTokens } from "../messages/responses.ts";
@@ -7,7 +8,16 @@ import type { Needs } from "./parts.ts";
 import type { Reply, ReplyFacts } from "./plain-messages.ts";
 
 type ResponseParts = Needs<
-  "thread" | "gauge" | "turn" | "health" | "cache" | "modules" | "background" | "reporter"
+  | "thread"
+  | "gauge"
+  | "turn"
+  | "health"
+  | "cache"
+  | "modules"
+  | "background"
+  | "reporter"
+  | "options"
+  | "pace"
 >;
 
 /**
@@ -40,6 +50,8 @@ function recordUsage(parts: ResponseParts, response: KnownResponse): void {
   turn.recordReply(replyOf(parts, response, { usage, clearedTokens }));
   cache.recordAnswer();
   if (usage === undefined) return;
+  const { options, pace } = parts;
+  pace.recordCost(costOf(usage, options.modelName ?? "", options.prices) ?? 0);
   const tokens = inputTokens(usage);
   if (clearedTokens === 0) gauge.learnOverhead(tokens);
   gauge.proveWindow(tokens);

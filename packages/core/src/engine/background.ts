@@ -12,10 +12,15 @@ import { skipReasonFor } from "./health.ts";
 import type { BackgroundSummary, OfferedPlan } from "./parts.ts";
 import { cachedMeasures, findFittingPlan, refreshPlan, restoreBudget, snapshotOf } from "./planning.ts";
 import { codeOf } from "./reporter.ts";
+import { CALLS_DURING_SUMMARY, paysToCompactEarly } from "./rewrite-decisions.ts";
 import { type CompactionParts, compactOptions } from "./run-compaction.ts";
+import { expectedSummaryCost, mayModelSummarize } from "./summary-cost.ts";
 
 /** Share of the auto-compact threshold at which the background summary starts. */
 const START_SHARE = 0.8;
+
+/** Share of the auto-compact threshold at which the background summary starts at the latest. */
+const LATEST_START_SHARE = 0.95;
 
 /** If more tokens than this were added since the summary was written, the summary is refreshed before use. */
 const STALE_TOKENS = 20_000;
@@ -77,7 +82,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
   onResponse(): void {
     if (this.#running !== undefined || this.#hasFailed) return;
     try {
-      if (this.#isOff() || !this.#isDue()) return;
+      if (this.#isOff() || !this.#isDue() || !mayModelSummarize(this.#parts())) return;
       const ready = this.#findUsable();
       if ((ready === undefined || !this.#isFreshEnough(ready, false)) && !this.#isClearingEnough())
         this.#startOrRefresh(ready);
@@ -95,7 +100,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
     const offer =
       ready !== undefined && this.#isFreshEnough(ready, mustCompact) ? this.#offerOf(ready) : undefined;
     if (offer !== undefined || this.#hasFailed) return offer;
-    if (mustCompact) return "at-once";
+    if (mustCompact || (this.#running === undefined && !mayModelSummarize(this.#parts()))) return "at-once";
     if (this.#running === undefined) this.#startOrRefresh(ready);
     return this.#running === undefined ? undefined : "under-way";
   }
@@ -145,9 +150,17 @@ export class BackgroundSummarizer implements BackgroundSummary {
     return health.isResting() || skipReasonFor("auto", parts) !== undefined;
   }
 
+  /**
+   * Size at which a summary starts. If the summary pays before the threshold, or if that is unknown, it starts
+   * early. Otherwise it starts just in time for the threshold.
+   */
   get #startTokens(): number {
-    const { autoCompact } = this.#parts().gauge.thresholds;
-    return Math.max(autoCompact * START_SHARE, autoCompact - START_BEFORE_THRESHOLD_TOKENS);
+    const { gauge, pace } = this.#parts();
+    const { autoCompact } = gauge.thresholds;
+    const early = Math.max(autoCompact * START_SHARE, autoCompact - START_BEFORE_THRESHOLD_TOKENS);
+    const inTime = autoCompact - CALLS_DURING_SUMMARY * pace.growthPerTurn;
+    if (gauge.size().tokens < early || paysToCompactEarly(this.#parts()) !== false) return early;
+    return Math.max(early, Math.min(inTime, autoCompact * LATEST_START_SHARE));
   }
 
   /** Returns true if the conversation is large enough to start or refresh a summary. */
@@ -262,6 +275,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
     const startedAt = parts.now();
     const abort = new AbortController();
     parts.reporter.emit({ type: "background-started", tokens, isRefresh });
+    parts.pace.recordSummaryCost(expectedSummaryCost(parts));
     const end = (ended: { readonly ready?: ReadySummary; readonly reason?: string }): void => {
       if (this.#running !== abort) return;
       this.#running = undefined;

@@ -17,6 +17,7 @@ import type { EngineParts, Needs } from "./parts.ts";
 import { findFittingPlan } from "./planning.ts";
 import { failureReason } from "./reporter.ts";
 import { ingest, limitMedia, noteFindings, removeMisplacedThinking } from "./rewrite.ts";
+import { decideToCompactEarly } from "./rewrite-decisions.ts";
 import { type CompactionParts, reportFailure, runCompaction } from "./run-compaction.ts";
 
 /**
@@ -76,7 +77,8 @@ function decide(parts: CompactionParts): "compact" | SkipReason {
     health.recordSize({ tokens: paddedTokens, unpaddedTokens: tokens, threshold: autoCompact }),
   );
   const decision =
-    skipReasonFor("auto", parts) ?? (paddedTokens < autoCompact ? "below-threshold" : compactOrSkip(parts));
+    skipReasonFor("auto", parts) ??
+    (paddedTokens < autoCompact && !isCompactionDueEarly(parts) ? "below-threshold" : compactOrSkip(parts));
   const { removedTokens: snipFreed } = modules.omittedTokens();
   reporter.emit({
     type: "window-checked",
@@ -88,6 +90,16 @@ function decide(parts: CompactionParts): "compact" | SkipReason {
     decision,
   });
   return decision;
+}
+
+/**
+ * Returns true if a summary is ready before the threshold, and using it now costs less than using it at the
+ * threshold.
+ */
+function isCompactionDueEarly(parts: CompactionParts): boolean {
+  const { background, gauge } = parts;
+  if (gauge.size().source !== "usage" || background.preparedResult()?.tokensAfter === undefined) return false;
+  return decideToCompactEarly(parts);
 }
 
 /**

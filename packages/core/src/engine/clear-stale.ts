@@ -11,6 +11,7 @@ import type { Settings } from "../measure/window/settings.ts";
 import { inProportion } from "../measure/window/thresholds.ts";
 import { LonghaulError } from "../messages/errors.ts";
 import { untilAborted } from "../models/abortable.ts";
+import type { CostParts } from "./cost-situation.ts";
 import type { Needs } from "./parts.ts";
 import { failureReason } from "./reporter.ts";
 import {
@@ -22,7 +23,6 @@ import {
 } from "./rewrite.ts";
 import {
   type ClearingSize,
-  type CostParts,
   netSavingOf,
   paysToClearAtThreshold,
   paysToClearEarly,

@@ -125,6 +125,13 @@ export interface CompactionOptions extends SummaryInstructions {
   /** True (default) to let the model write the summary in the background, so that no turn waits for it. */
   readonly background: boolean;
   /**
+   * Largest share of the spending on the conversation that background summaries of a model may cost, 0.1 by
+   * default. If the next one would cost more, the built-in summarizer writes it. The first summary of a
+   * conversation is always a model's. With 1, every summary is. Without known prices, the share has no
+   * effect.
+   */
+  readonly summaryCostShare: number;
+  /**
    * Time that a model may take for the first byte of a summary or of notes, in milliseconds. 60,000 by
    * default.
    */

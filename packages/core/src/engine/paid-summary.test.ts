@@ -159,7 +159,7 @@ describe("a background summary that is ready at the threshold", () => {
     const costNow = async (background: boolean): Promise<number> => {
       const talk = new Talk({ ...PRICES, compaction: { background } });
       await fill(talk);
-      const { options = [] } = talk.eventsOf("weighed").find(({ occasion }) => occasion === "full") ?? {};
+      const { options = [] } = talk.eventsOf("weighed").find(({ chosen }) => chosen !== "nothing") ?? {};
       return options.find(({ name }) => name === "compact")?.costNow ?? Number.NaN;
     };
     expect(await costNow(true)).toBeLessThan((await costNow(false)) - 0.1);
@@ -204,5 +204,64 @@ describe("failures before a background summary begins", () => {
     };
     new BackgroundSummarizer(() => broken as unknown as CompactionParts).onResponse();
     expect(events).toMatchObject([{ type: "background-ended", outcome: "failed", reason: "unexpected" }]);
+  });
+});
+
+describe("a background summary that is ready before the threshold", () => {
+  /** Adds this many messages. 70 messages are more than 80% of the threshold. */
+  async function fillPart(talk: Talk, messages: number): Promise<void> {
+    for (let message = 0; message < messages; message++) await talk.says(2_000);
+  }
+
+  it("is used before the threshold if that costs less than carrying the old messages on", async () => {
+    const talk = new Talk(PRICES);
+    await fillPart(talk, 72);
+    const [compacted] = talk.eventsOf("compacted");
+    expect(isWritten(compacted)).toBe(true);
+    expect(compacted?.tokensBefore).toBeLessThan(150_000);
+    expect(talk.eventsOf("weighed")).toMatchObject([{ occasion: "early", chosen: "compact" }]);
+    expect(talk.eventsOf("background-started")).toHaveLength(1);
+  });
+
+  it("waits for the threshold if the prices are unknown", async () => {
+    const talk = new Talk();
+    await fillPart(talk, 72);
+    expect(talk.eventsOf("background-ended")).toMatchObject([{ outcome: "ready" }]);
+    expect(talk.eventsOf("compacted")).toEqual([]);
+    await fillPart(talk, 14);
+    expect(talk.eventsOf("compacted").map(isWritten)).toEqual([true]);
+  });
+});
+
+describe("the share of the cost that summaries of a model may take", () => {
+  const run = async (summaryCostShare?: number): Promise<Talk> => {
+    const talk = new Talk({
+      ...PRICES,
+      compaction: summaryCostShare === undefined ? {} : { summaryCostShare },
+    });
+    for (let step = 0; step < 120; step++) await talk.says(4_600);
+    return talk;
+  };
+
+  it("a model writes the first summary, and the built-in summarizer writes those that would cost too much", async () => {
+    const talk = await run(0);
+    const [first, ...others] = talk.eventsOf("compacted");
+    expect(isWritten(first)).toBe(true);
+    expect(others.length).toBeGreaterThan(0);
+    for (const { attempts } of others) expect(attempts.map(({ step }) => step)).toEqual(["built-in"]);
+  });
+
+  it("a model writes every summary in a large window, because its summaries cost little there", async () => {
+    for (const share of [undefined, 1]) {
+      const compacted = (await run(share)).eventsOf("compacted");
+      expect(compacted.length).toBeGreaterThan(1);
+      expect(compacted.every(isWritten)).toBe(true);
+    }
+  });
+
+  it("rejects a share that is not a number, or is negative", () => {
+    for (const summaryCostShare of ["0.1", -1, Number.NaN] as never[]) {
+      expect(() => new Talk({ compaction: { summaryCostShare } })).toThrow("compaction.summaryCostShare");
+    }
   });
 });

@@ -173,6 +173,7 @@ const COMPACTION: OptionNames<CompactionOptions> = {
   autonomous: true,
   instructions: true,
   background: true,
+  summaryCostShare: true,
   firstByteTimeoutMs: true,
   timeoutMs: true,
 };
@@ -290,6 +291,7 @@ function requireChoices({ cost, clearing, compaction }: CompactorOptions): void 
   requireOneOf(clearing?.form, FORMS, "clearing.form");
   requireOneOf(compaction?.summarizer, SUMMARIZERS, "compaction.summarizer");
   requireNumber(compaction?.keepRecentTokens, "compaction.keepRecentTokens");
+  requireNumber(compaction?.summaryCostShare, "compaction.summaryCostShare");
   requireNumber(clearing?.targetTokens, "clearing.targetTokens");
   requireNumber(clearing?.idleMinutes, "clearing.idleMinutes");
   requireTime(compaction?.firstByteTimeoutMs, "compaction.firstByteTimeoutMs");

@@ -1,5 +1,9 @@
-import { defaultKeepRecent } from "../compaction/plan/room.ts";
+import type { CompactionPlan } from "../compaction/plan/compaction-plan.ts";
+import type { FileWorth } from "../compaction/restore/restored.ts";
 import type { SummaryAttempt } from "../compaction/write/attempts.ts";
+import { weighMoment } from "../measure/cost/compaction-moment.ts";
+import { turnsOfRoom } from "../measure/cost/pace.ts";
+import { worthRestoringTokens } from "../measure/cost/restore-worth.ts";
 import {
   type Alternative,
   isClearingDue,
@@ -7,13 +11,14 @@ import {
   netSaving,
   type Rewriting,
   type Situation,
-  usualCompaction,
   type Weighing,
   weigh,
 } from "../measure/cost/rewrite-cost.ts";
 import { costOf } from "../measure/window/prices.ts";
+import { type CostParts, situationOf, usualSizes } from "./cost-situation.ts";
 import { skipReasonFor } from "./health.ts";
 import type { Needs } from "./parts.ts";
+import { summaryCallCost } from "./summary-cost.ts";
 
 /**
  * Below this share of the threshold, enough tokens are free. Clearing results would only make the agent fetch
@@ -33,22 +38,13 @@ export interface ClearingSize {
   readonly tokensFromFirst: number;
 }
 
-type Occasion = "early" | "cold" | "full";
+/**
+ * Calls that an agent makes while a summary is written. A summary takes about a minute, and in recorded
+ * sessions half of the calls follow the previous one within 11 seconds.
+ */
+export const CALLS_DURING_SUMMARY = 5;
 
-/** The parts that decide if a rewrite pays. */
-export type CostParts = Needs<
-  | "options"
-  | "gauge"
-  | "thread"
-  | "frame"
-  | "cache"
-  | "pace"
-  | "health"
-  | "turn"
-  | "background"
-  | "modules"
-  | "reporter"
->;
+type Occasion = "early" | "cold" | "full";
 
 /** Returns true if clearing before the threshold is clearly cheaper than keeping the results. */
 export function paysToClearEarly(parts: CostParts, clearing: ClearingSize): boolean {
@@ -68,13 +64,65 @@ export function paysToClearEarly(parts: CostParts, clearing: ClearingSize): bool
   };
   if (!isCold && !isClearingDue(rewriting)) return false;
   const weighing = weigh({ ...situation, alternatives: [clearingAlternative(tokens, clearing)] });
-  if (weighing?.chosen !== "clear" || !paysClearly(weighing)) return false;
+  if (weighing?.chosen !== "clear" || !paysClearly(weighing, weighing.expectedTurns)) return false;
   reportWeighing(parts, weighing, isCold ? "cold" : "early");
   return true;
 }
 
+/**
+ * Returns true if a compaction before the threshold is clearly cheaper than the same compaction at the
+ * threshold. Returns undefined if the prices are unknown.
+ */
+export function paysToCompactEarly(parts: CostParts): boolean | undefined {
+  const weighing = weighMomentNow(parts);
+  return weighing && isClearlyDue(weighing, parts);
+}
+
+/** Does the same for a compaction that follows at once if it pays, and reports the figures in that case. */
+export function decideToCompactEarly(parts: CostParts): boolean {
+  const weighing = weighMomentNow(parts);
+  if (weighing === undefined || !isClearlyDue(weighing, parts)) return false;
+  reportWeighing(parts, weighing, parts.cache.isCold ? "cold" : "early");
+  return true;
+}
+
+const isClearlyDue = (weighing: Weighing, { pace }: Needs<"pace">): boolean =>
+  weighing.chosen === "compact" && paysClearly(weighing, pace.expectedTurns);
+
+function weighMomentNow(parts: CostParts): Weighing | undefined {
+  const situation = situationOf(parts);
+  if (situation === undefined) return undefined;
+  const { contextTokens, thresholdTokens, growthPerTurn } = situation;
+  const { outputTokens } = usualSizes(parts);
+  const prepared = parts.background.preparedResult();
+  const expected = compactionAlternative(parts, contextTokens, situation, prepared);
+  // The size of a prepared compaction is known. It includes the messages that arrived since.
+  const arriving = prepared?.tokensAfter === undefined ? growthPerTurn * CALLS_DURING_SUMMARY : 0;
+  const compaction = { ...expected, tokensAfter: expected.tokensAfter + arriving };
+  const later = { ...situation, cachedTokens: thresholdTokens };
+  const laterCallCost = summaryCallCost(parts, { contextTokens: thresholdTokens, outputTokens }, later);
+  return weighMoment({ ...situation, compaction, laterCallCost });
+}
+
+/**
+ * Returns the size up to which it pays to restore a file, by its rank. Returns undefined if the prices are
+ * unknown.
+ */
+export function fileWorth(
+  parts: CostParts,
+  { overheadTokens, keptTokens }: Pick<CompactionPlan, "overheadTokens" | "keptTokens">,
+): FileWorth | undefined {
+  const situation = situationOf(parts);
+  if (situation === undefined) return undefined;
+  const { thresholdTokens, growthPerTurn, expectedTurns } = situation;
+  const contextTokens = overheadTokens + keptTokens + usualSizes(parts).outputTokens;
+  const turns = Math.min(expectedTurns, turnsOfRoom(thresholdTokens - contextTokens, growthPerTurn));
+  return (rank) =>
+    worthRestoringTokens(rank, { ...situation, contextTokens, turns }) ?? Number.POSITIVE_INFINITY;
+}
+
 /** Returns true if the chosen option pays off long before the expected end of the conversation. */
-function paysClearly({ options, chosen, expectedTurns }: Weighing): boolean {
+function paysClearly({ options, chosen }: Weighing, expectedTurns: number): boolean {
   const { breakEvenTurns } = options.find(({ name }) => name === chosen) ?? {};
   return breakEvenTurns !== undefined && breakEvenTurns <= expectedTurns * CAREFUL_SHARE;
 }
@@ -127,7 +175,10 @@ export function netSavingOf(
 }
 
 /** Returns the cost of the calls. Returns undefined if the price of a call is unknown. */
-function costOfCalls({ options }: Needs<"options">, attempts: readonly SummaryAttempt[]): number | undefined {
+export function costOfCalls(
+  { options }: Needs<"options">,
+  attempts: readonly SummaryAttempt[],
+): number | undefined {
   let dollars = 0;
   for (const { usage, model } of attempts) {
     if (usage === undefined) continue;
@@ -136,23 +187,6 @@ function costOfCalls({ options }: Needs<"options">, attempts: readonly SummaryAt
     dollars += cost;
   }
   return dollars;
-}
-
-function situationOf(parts: CostParts): Omit<Situation, "alternatives"> | undefined {
-  const { modelName, prices, cacheTtl } = parts.options;
-  if (modelName === undefined) return undefined;
-  const { tokens, reportedTokens, source } = parts.gauge.size();
-  const known = source === "usage" ? Math.min(tokens, reportedTokens) : tokens;
-  return {
-    model: modelName,
-    prices,
-    cacheTtl,
-    contextTokens: tokens,
-    cachedTokens: parts.cache.isCold ? 0 : known,
-    thresholdTokens: parts.gauge.thresholds.autoCompact,
-    growthPerTurn: parts.pace.growthPerTurn,
-    expectedTurns: parts.pace.expectedTurns,
-  };
 }
 
 /**
@@ -174,57 +208,20 @@ const clearingAlternative = (
   unchangedTokens: contextTokens - tokensFromFirst,
 });
 
-/**
- * Returns the tokens that a compaction usually keeps beside its summary. Excludes messages that arrive while
- * the summary is written.
- */
-export function typicalKeptTokens(parts: Needs<"options" | "gauge">): number {
-  const targetTokens = parts.gauge.thresholds.autoCompact;
-  const conversationTokens = Math.max(0, targetTokens - parts.gauge.overheadTokens);
-  const limits = { targetTokens, conversationTokens };
-  return parts.options.compaction.keepRecentTokens ?? defaultKeepRecent(limits);
-}
-
 function compactionAlternative(
   parts: CostParts,
   contextTokens: number,
   situation: Omit<Situation, "alternatives">,
+  prepared = parts.background.preparedResult(),
 ): Alternative {
-  const overhead = parts.gauge.overheadTokens;
-  const kept = { overheadTokens: overhead, keptTokens: typicalKeptTokens(parts) };
-  const usual = usualCompaction(parts.gauge.thresholds, kept);
+  const usual = usualSizes(parts);
   const { outputTokens } = usual;
-  const prepared = parts.background.preparedResult();
   return {
     name: "compact",
     tokensAfter: prepared?.tokensAfter ?? parts.pace.compactedTo ?? usual.tokensAfter,
-    unchangedTokens: overhead,
-    callCost: prepared === undefined ? callCost(parts, { contextTokens, outputTokens }, situation) : 0,
+    unchangedTokens: parts.gauge.overheadTokens,
+    callCost: prepared === undefined ? summaryCallCost(parts, { contextTokens, outputTokens }, situation) : 0,
   };
-}
-
-/**
- * Returns the cost of the summary call. A fork reads the cached prefix, and a separate call pays for all
- * tokens. Notes and the built-in summarizer cost nothing.
- */
-function callCost(
-  parts: CostParts,
-  { contextTokens, outputTokens }: { readonly contextTokens: number; readonly outputTokens: number },
-  { model, cachedTokens, prices }: Omit<Situation, "alternatives">,
-): number {
-  const { options, modules, frame } = parts;
-  if (options.model === undefined || modules.hasSummary || options.compaction.summarizer === "built-in") {
-    return 0;
-  }
-  const isFork = frame.current !== undefined && cachedTokens > 0;
-  const read = isFork ? cachedTokens : 0;
-  const usage = {
-    input_tokens: Math.max(0, contextTokens - read),
-    output_tokens: outputTokens,
-    cache_read_input_tokens: read,
-  };
-  const writer = isFork ? model : (options.compaction.model?.name ?? model);
-  return costOf(usage, writer, prices) ?? 0;
 }
 
 function reportWeighing(parts: CostParts, weighing: Weighing, occasion: Occasion): void {

@@ -11,12 +11,13 @@ import { asAtomicWrite } from "../messages/atomic-write.ts";
 import type { Entry, SessionRecord } from "../messages/entry.ts";
 import { copiedIds } from "../messages/lines.ts";
 import { untilAborted } from "../models/abortable.ts";
+import { type CostParts, typicalKeptTokens } from "./cost-situation.ts";
 import type { Trigger } from "./events.ts";
 import { forkOf } from "./fork.ts";
 import type { CompactionRequest, Needs } from "./parts.ts";
 import { codeOf, failureReason, withHostStatus } from "./reporter.ts";
 import { forgetFiles, restart } from "./rewrite.ts";
-import { type CostParts, netSavingOf, typicalKeptTokens } from "./rewrite-decisions.ts";
+import { costOfCalls, fileWorth, netSavingOf } from "./rewrite-decisions.ts";
 
 /** The parts that a compaction reads and changes. */
 export type CompactionParts = CostParts & Needs<"agentId" | "now" | "newLink" | "transcript" | "subagents">;
@@ -86,7 +87,8 @@ export function compactOptions(
   request: CompactionRequest,
   onProgress: (progress: SummaryProgress) => void,
 ): CompactOptions {
-  const { trigger, prepared, source, instructions, targetTokens, restoreBudgetTokens, signal } = request;
+  const { trigger, plan, prepared, source, instructions, targetTokens, restoreBudgetTokens, signal } =
+    request;
   const { options } = parts;
   const { session } = options;
   let retries = 0;
@@ -101,6 +103,7 @@ export function compactOptions(
     fork: trigger === "reactive" ? undefined : forkOf(parts),
     state: hostState(parts),
     fileTools: options.fileTools,
+    fileWorth: fileWorth(parts, plan),
     hooks: options.hooks,
     hookContext: {
       sessionId: session.id ?? "",
@@ -235,7 +238,9 @@ function reportSuccess(
   parts.reporter.noteAttempts(compaction.attempts);
   // Excludes messages that arrived while the summary was written, because their number varies.
   const cameSince = prepared === undefined ? 0 : Math.max(0, plan.keptTokens - typicalKeptTokens(parts));
-  parts.pace.compacted(tokensAfter - cameSince);
+  // The cost of a background summary was recorded when it started.
+  if (prepared === undefined) parts.pace.recordSummaryCost(costOfCalls(parts, compaction.attempts) ?? 0);
+  parts.pace.compacted(tokensAfter - cameSince, compaction.usage?.output_tokens);
   parts.reporter.emitAll(parts.health.recordCompaction({ trigger }));
 }
 

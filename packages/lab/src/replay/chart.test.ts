@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { REPLAY_POLICIES, type ReplayPolicyName } from "../policy.ts";
 import { replayChart } from "./chart.ts";
+import { BreakdownTracker } from "./cost-breakdown.ts";
 import { shortDollars, shortTokens, ticksTo } from "./plot.ts";
 import type { PolicyReplay, Replay } from "./replay-result.ts";
 import { element, text } from "./svg.ts";
@@ -34,6 +35,7 @@ function checkText(content: string, depth: number): void {
 const policyOf = (policy: ReplayPolicyName, sizes: readonly number[]): PolicyReplay => ({
   policy,
   cost: { total: sizes.length / 10, summaries: 0 },
+  breakdown: new BreakdownTracker(() => 0).sums,
   tokens: { plain: 0, written: 0, read: 0, output: 0 },
   summaryCalls: 0,
   compactions: 1,

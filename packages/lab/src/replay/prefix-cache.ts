@@ -26,8 +26,29 @@ export interface InputParts {
   readonly ttl: CacheTtl;
 }
 
+/** One block of a prompt, and how the provider charges it. */
+export interface PromptPiece {
+  readonly block: object;
+  readonly tokens: number;
+  readonly charged: "read" | "written" | "plain";
+  /** Same value for the same prefix up to and including this block. */
+  readonly prefix: object;
+  /** Same value for the same block, wherever in the prompt its role occurs. */
+  readonly content: number;
+  /** Part of the prompt that contains the block. */
+  readonly place: string;
+}
+
+/** A call: its input tokens, and the blocks that they belong to. */
+export interface CachedCall extends InputParts {
+  readonly pieces: readonly PromptPiece[];
+}
+
 interface Position {
   readonly node: PromptNode;
+  readonly block: object;
+  readonly number: number;
+  readonly place: string;
   readonly kind: unknown;
   /** Tokens of the prompt up to this position. */
   readonly tokens: number;
@@ -51,7 +72,7 @@ export class PrefixCache {
   /**
    * Runs a call at the given time in milliseconds. Later calls can read the prefixes that this call writes.
    */
-  call(request: ModelRequest, at: number): InputParts {
+  call(request: ModelRequest, at: number): CachedCall {
     const positions = this.#positions(request);
     const total = positions.at(-1)?.tokens ?? 0;
     const marks = [...positions.keys()].filter((index) => this.#isUsable(positions[index]));
@@ -62,7 +83,8 @@ export class PrefixCache {
     const cached = Math.round(positions[last]?.tokens ?? 0);
     for (const index of new Set([...hits, ...marks])) use(positions[index], at);
     const ttl = positions[last]?.mark ?? "5m";
-    return { read, written: cached - read, plain: Math.round(total) - cached, ttl };
+    const pieces = piecesOf(positions, reached, last);
+    return { read, written: cached - read, plain: Math.round(total) - cached, ttl, pieces };
   }
 
   #isUsable(position: Position | undefined): boolean {
@@ -74,10 +96,11 @@ export class PrefixCache {
     let node = this.#root;
     let tokens = 0;
     const add = (block: object, place: string): void => {
-      node = node.after(this.#numbers.of(block, place));
+      const number = this.#numbers.of(block, place);
+      node = node.after(number);
       tokens += this.#options.tokensOf(block);
       const kind = "type" in block ? block.type : undefined;
-      positions.push({ node, kind, tokens, mark: markIn(block) });
+      positions.push({ node, block, number, place, kind, tokens, mark: markIn(block) });
     };
     for (const tool of tools) add(tool, "tool");
     for (const block of this.#numbers.blocksOf(system)) add(block, "system");
@@ -86,6 +109,18 @@ export class PrefixCache {
     }
     return positions;
   }
+}
+
+/** Returns the blocks of a prompt that reads up to one position and writes up to another. */
+function piecesOf(positions: readonly Position[], reached: number, last: number): readonly PromptPiece[] {
+  return positions.map(({ node, block, number, place, tokens }, index) => ({
+    block,
+    tokens: tokens - (positions[index - 1]?.tokens ?? 0),
+    charged: index <= reached ? "read" : index <= last ? "written" : "plain",
+    prefix: node,
+    content: number,
+    place,
+  }));
 }
 
 function markIn(block: object): CacheTtl | undefined {

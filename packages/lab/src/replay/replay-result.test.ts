@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { ReplayPolicyName } from "../policy.ts";
+import { BreakdownTracker } from "./cost-breakdown.ts";
 import type { PolicyReplay } from "./replay-result.ts";
 import { compare } from "./replay-result.ts";
 
 const replayed = (policy: ReplayPolicyName, total: number, probesKept: number): PolicyReplay => ({
   policy,
   cost: { total, summaries: 0 },
+  breakdown: new BreakdownTracker(() => 0).sums,
   tokens: { plain: 0, written: 0, read: 0, output: 0 },
   summaryCalls: 0,
   compactions: 0,

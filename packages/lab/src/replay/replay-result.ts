@@ -1,6 +1,7 @@
 import type { CacheTtl } from "@longhaul/core/measure";
 import { type EvaluationSetting, sumOf } from "../evaluation.ts";
 import type { ReplayPolicyName } from "../policy.ts";
+import type { CostBreakdown } from "./cost-breakdown.ts";
 import type { ReplayedTurn, TokenSums } from "./cost-tracker.ts";
 
 /** Results of each policy for one session. `replay --json` prints this shape, see docs/json.md. */
@@ -34,6 +35,8 @@ export interface PolicyReplay {
     /** Part of the total that the summary calls cost. */
     readonly summaries: number;
   };
+  /** The total cost by what it pays for. */
+  readonly breakdown: CostBreakdown;
   /** Tokens of all calls, including summary calls. */
   readonly tokens: TokenSums;
   readonly summaryCalls: number;

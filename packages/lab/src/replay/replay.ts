@@ -1,10 +1,10 @@
 import type { Snapshot } from "@longhaul/core/compaction";
 import { LonghaulError } from "@longhaul/core/errors";
 import { measureConversation } from "@longhaul/core/internal/compaction";
-import { pricedModel } from "@longhaul/core/internal/measure";
+import { pricedModel, recordedPace } from "@longhaul/core/internal/measure";
 import { isCompactBoundary, isEntry, reportedUsage } from "@longhaul/core/internal/messages";
 import type { CacheTtl, PriceTable } from "@longhaul/core/measure";
-import { claudeFeatures, computeThresholds, sessionWindow } from "@longhaul/core/measure";
+import { claudeFeatures, computeThresholds, pricesOf, sessionWindow } from "@longhaul/core/measure";
 import type { Entry } from "@longhaul/core/messages";
 import type { Session } from "@longhaul/sessions";
 import { sessionHistory } from "@longhaul/sessions/internal";
@@ -30,7 +30,7 @@ export interface ReplayOptions {
   readonly policies?: readonly ReplayPolicyName[] | undefined;
   /** Default: the session's own window, see `sessionWindow`. */
   readonly windowTokens?: number | undefined;
-  /** Default: five minutes. Writing to a one-hour cache costs more. */
+  /** Default: the lifetime of the session's own cache writes, or five minutes if the file does not show it. */
   readonly cacheTtl?: CacheTtl | undefined;
   /** Model whose prices apply. Default: the session's model. */
   readonly model?: string | undefined;
@@ -137,14 +137,27 @@ function createSharedEnvironment(
     recorded,
     scale: createTokenScale(recorded, { model, windowTokens: thresholds.size, recordedOverheadTokens }),
     thresholds,
-    ttl: options.cacheTtl ?? "5m",
+    ttl: options.cacheTtl ?? recordedPace(entries).cacheTtl,
     model,
-    prices: pricedModel(options.model ?? model, options.prices),
-    ownPrices: options.prices,
+    ...charged(options.model ?? model, model, options.prices),
     transcriptPath: session.path ?? `${session.id}.jsonl`,
     engine: options.engine ?? {},
     exam: deriveExam([...recorded.calls.flatMap(({ newEntries: news }) => news), ...recorded.rest]),
   };
+}
+
+/**
+ * Returns the model whose prices apply, and the user's own prices. If these are not the prices of the
+ * session's model, the engine gets them under the name of that model, because it decides by prices.
+ */
+function charged(
+  wanted: string,
+  model: string,
+  own: PriceTable | undefined,
+): Pick<SharedEnvironment, "prices" | "ownPrices"> {
+  const prices = pricedModel(wanted, own);
+  const row = prices === model ? undefined : pricesOf(prices, 0, own);
+  return { prices, ownPrices: row === undefined ? own : { ...own, [model]: row } };
 }
 
 /**
@@ -169,7 +182,8 @@ async function replayPolicy(
   const { scale, model, ttl, recorded } = cast;
   const { minimumCacheTokens } = claudeFeatures(model);
   const cache = new PrefixCache({ minimumTokens: minimumCacheTokens, tokensOf: scale.tokensOf });
-  const till = new CostTracker({ model: cast.prices, prices: cast.ownPrices, ttl, cache });
+  const { countText } = scale;
+  const till = new CostTracker({ model: cast.prices, prices: cast.ownPrices, ttl, cache, countText });
   const clock = new VirtualClock(recorded.calls[0]?.startedAt ?? 0);
   const { entries, ...outcome } = await run(policy, { ...cast, cache, costs: till, clock });
   const { scores } = examineContext(cast.exam, contextTextOf(entries));
@@ -177,6 +191,7 @@ async function replayPolicy(
   return {
     policy,
     cost: { total: till.cost, summaries: till.summaryCost },
+    breakdown: till.breakdown,
     tokens: till.tokens,
     summaryCalls: till.summaryCalls,
     ...outcome,
@@ -201,7 +216,8 @@ function run(policy: ReplayPolicyName, stage: ReplayEnvironment): Promise<RunOut
     case "everything":
       return runPolicy(undefined, stage);
     default: {
-      const options = { model, countText: scale.countText, summaryTokens: MODEL_SUMMARY_TOKENS };
+      const { countText } = scale;
+      const options = { model, countText, summaryTokens: MODEL_SUMMARY_TOKENS, announcesTools: true };
       return runPolicy(createPolicy(policy, options), stage);
     }
   }

@@ -2,6 +2,7 @@ import type { Compactor, CompactorOptions, Turn } from "@longhaul/core/engine";
 import { createCompactor } from "@longhaul/core/engine";
 import type { Entry } from "@longhaul/core/messages";
 import { SessionFiles } from "../session-files.ts";
+import type { RewriteKind } from "./cost-breakdown.ts";
 import type { ReplayUsage } from "./prefix-cache.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
 import {
@@ -82,14 +83,15 @@ class EngineRun {
   ): Promise<{ readonly sent: Turn<Entry>; readonly usage: ReplayUsage | undefined }> {
     const { clock, costs, scale, model } = this.#stage;
     const sent = await this.#within(turn);
-    const isRewritten = sent !== turn || turn.compaction !== undefined || turn.cleared > 0;
+    const rewrite = rewriteOf(turn, sent);
+    if (sent.compaction !== undefined) costs.recordRestored(sent.compaction.attachments);
     const tokens = tokensOfRequest(sent.request, scale);
     if (tokens > this.#stage.thresholds.size) {
-      costs.recordRefusedCall(tokens, isRewritten);
+      costs.recordRefusedCall(tokens, rewrite);
       return { sent, usage: undefined };
     }
     const outputTokens = outputTokensOf(call, answer, scale);
-    const usage = costs.recordCall(sent.request, { at: clock.now(), outputTokens, isRewritten });
+    const usage = costs.recordCall(sent.request, { at: clock.now(), outputTokens, rewrite });
     await clock.advanceTo(call.endedAt + this.#stallMs);
     const { messageId } = call;
     this.#compactor.after({ ...(messageId === undefined ? {} : { id: messageId }), model, usage });
@@ -107,6 +109,12 @@ class EngineRun {
     const again = await this.#waitFor(this.#compactor.recover<Entry>(tooLong(tokens, thresholds.size)));
     return again ?? turn;
   }
+}
+
+/** Returns how the engine rewrote the history for this call. `sent` differs from the turn after a recovery. */
+function rewriteOf(turn: Turn<Entry>, sent: Turn<Entry>): RewriteKind | undefined {
+  if (sent !== turn || turn.compaction !== undefined) return "compacted";
+  return turn.cleared > 0 ? "cleared" : undefined;
 }
 
 function engineOptions(stage: ReplayEnvironment): CompactorOptions {

@@ -70,14 +70,14 @@ class PolicyRun {
     const before = this.#compactions;
     let sent = await this.#fitted(thresholds.autoCompact);
     if (sent.tokens > thresholds.size) sent = await this.#fitted(0);
-    const isRewritten = this.#compactions > before;
+    const rewrite = this.#compactions > before ? "compacted" : undefined;
     if (this.#policy !== undefined && sent.tokens > thresholds.size) {
-      till.recordRefusedCall(sent.tokens, isRewritten);
+      till.recordRefusedCall(sent.tokens, rewrite);
       return sent;
     }
     const outputTokens = outputTokensOf(call, answer, scale);
     const request = withCacheMarks(sent.request, { ttl });
-    till.recordCall(request, { at: clock.now(), outputTokens, isRewritten });
+    till.recordCall(request, { at: clock.now(), outputTokens, rewrite });
     return sent;
   }
 
@@ -98,6 +98,10 @@ class PolicyRun {
     for (const call of calls) await this.#pay(call);
     if (entries === conversation.entries) return conversation;
     this.#compactions++;
+    const known = new Set(conversation.entries);
+    this.#stage.costs.recordRestored(
+      entries.filter((entry) => entry.type === "attachment" && !known.has(entry)),
+    );
     const shrunk = new OutgoingConversation(entries, this.#stage);
     if (!isSliding) this.#conversation = shrunk;
     return shrunk;

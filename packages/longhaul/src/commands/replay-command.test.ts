@@ -15,6 +15,12 @@ import { replayView } from "./replay-command.ts";
 const policyOf = (policy: ReplayPolicyName, fields: Partial<PolicyReplay> = {}): PolicyReplay => ({
   policy,
   cost: { total: 123.456, summaries: 7.5 },
+  breakdown: {
+    read: { frame: 10, messages: 20, summary: 3, facts: 2, restored: 1 },
+    written: { added: 30, expired: 8, summary: 4, facts: 2, restored: 1, kept: 5, cleared: 6.456 },
+    answers: 23.5,
+    summaries: { uncached: 1, cached: 2, output: 4.5 },
+  },
   tokens: { plain: 1, written: 2, read: 3, output: 4 },
   summaryCalls: 2,
   compactions: 1_200,
@@ -53,6 +59,26 @@ describe("replayView, the output of longhaul replay", () => {
     const report = shown([replayOf(all), replayOf(all)], width, { path: "chart.svg" });
     for (const line of report.split("\n")) expect(textWidth(line)).toBeLessThanOrEqual(width);
     expect(report).toContain("All 2 sessions");
+  });
+
+  it.each([44, 60, 80, 100])(
+    "keeps the costs by source within %i columns, with the total at the end",
+    (width) => {
+      const report = { sessions: [replayOf(all)], total: totalOfReplays([replayOf(all)]), chart: null };
+      const view = replayView(report, terminal(width), { breakdown: true });
+      for (const line of view.split("\n")) expect(textWidth(line)).toBeLessThanOrEqual(width);
+      const table = view.slice(view.indexOf("Cost by source"));
+      expect(table).toMatch(/written: kept messages +\$5\.00/);
+      expect(table).toMatch(/total +\$123\.46/);
+      expect(shown([replayOf(all)])).not.toContain("Cost by source");
+    },
+  );
+
+  it("compares longhaul with a plain summary in each session if there are several", () => {
+    const cheaper = policyOf("plain-summary", { cost: { total: 246.912, summaries: 0 }, probesKept: 200 });
+    const replays = ["70d782f7", "8209f1c2"].map((id) => replayOf([policyOf("longhaul"), cheaper], id));
+    expect(shown(replays)).toMatch(/8209f1c2 +\$123\.46 +\$246\.91 +0\.50 +299\/200 +none/);
+    expect(shown(replays.slice(0, 1))).not.toContain("By session");
   });
 
   it("shows the recorded size of system prompt and tools if the replay used a smaller size", () => {

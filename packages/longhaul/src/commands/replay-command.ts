@@ -22,6 +22,7 @@ import { eachSession, GENERATED_SESSION } from "../each-session.ts";
 import type { Terminal } from "../terminal.ts";
 import { pricesWords } from "../view/cost-view.ts";
 import { formatCount, formatDollars, formatPercent, formatShort, ID_SHOWN, plural } from "../view/numbers.ts";
+import { breakdownTable, sessionsTable } from "../view/replay-breakdown.ts";
 import { factsTitle, type Glossary, glossaryLines, titled } from "../view/sections.ts";
 import { foldText } from "../view/text-width.ts";
 import { windowWords } from "../window-report.ts";
@@ -38,6 +39,8 @@ export interface ReplayCommandOptions {
   /** Output file of the chart. */
   readonly svg?: string;
   readonly force?: boolean;
+  /** True to show the costs by what they pay for. */
+  readonly breakdown?: boolean;
 }
 
 /** Computes what sessions would have cost with longhaul and with other methods of context management. */
@@ -62,7 +65,7 @@ export async function replay(
   }
   const chart = svg === undefined ? null : await drawChart(replays, svg, options);
   const report = { sessions: replays, total: totalOfReplays(replays), chart };
-  terminal.print(options.json ? JSON.stringify(report, null, 2) : replayView(report, terminal));
+  terminal.print(options.json ? JSON.stringify(report, null, 2) : replayView(report, terminal, options));
 }
 
 function replayOptions(
@@ -147,13 +150,20 @@ const GLOSSARY: Glossary = [
   ["everything", "keeps all messages, as if the window had no limit"],
 ];
 
-export function replayView({ sessions, total, chart }: ReplayReport, terminal: Terminal): string {
+export function replayView(
+  { sessions, total, chart }: ReplayReport,
+  terminal: Terminal,
+  { breakdown = false }: Pick<ReplayCommandOptions, "breakdown"> = {},
+): string {
   const { width } = terminal;
   const parts = sessions.map((replay) => sessionSection(replay, terminal));
   if (sessions.length > 1) {
     const notes = bySession(sessions).map((note) => foldText(note, width));
     parts.push([totalSection(`All ${sessions.length} sessions`, total, terminal), ...notes].join("\n"));
   }
+  const table = sessions.length > 1 ? sessionsTable(sessions, terminal) : undefined;
+  if (table !== undefined && width >= WIDE_FROM) parts.push(table);
+  if (breakdown) parts.push(breakdownTable(total, terminal));
   if (chart !== null) parts.push(foldText(`Wrote the chart to ${chart.path}`, width));
   return [...parts, glossaryLines(GLOSSARY, terminal)].join("\n\n");
 }

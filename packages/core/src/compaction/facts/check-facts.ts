@@ -26,7 +26,7 @@ import { FACTS_BUDGET_TOKENS, quotedDirectives, quoteFacts } from "./quote-facts
 /** Checks a summary for hard facts and records the result in the ledger. */
 
 /** Share of the free tokens for quoted facts. The other tokens are for restored content. */
-const QUOTED_SHARE = 0.75;
+const QUOTED_SHARE = 0.9;
 
 export interface CheckInput {
   readonly plan: CompactionPlan;

@@ -194,6 +194,21 @@ describe("token limits of restored files", () => {
     expect(skipped).toEqual([{ kind: "files", name: "/two.gb", reason: "too-large" }]);
   });
 
+  it("restores only the path of a file that is larger than what pays, by the order of use", async () => {
+    const files = project({ "/old": "word ".repeat(100), "/new": "word ".repeat(100), "/long": long });
+    const fileWorth = (rank: number): number => (rank === 0 ? 2_000 : 200);
+    const { items, skipped } = await restore(reading("/old", "/new"), files, { fileWorth });
+    expect(items.map(({ name, attachment }) => [name, attachment.type])).toEqual([
+      ["/old", "compact_file_reference"],
+      ["/new", "file"],
+    ]);
+    expect(skipped).toEqual([{ kind: "files", name: "/old", reason: "does-not-pay" }]);
+    const large = await restore(reading("/long"), files, { fileWorth });
+    expect(large.items.map(({ isTruncated, attachment }) => [isTruncated, attachment.type])).toEqual([
+      [true, "compact_file_reference"],
+    ]);
+  });
+
   it("limits each restored file to 5,000 tokens even when the total budget is infinite", async () => {
     const paths = ["/1", "/2", "/3", "/4", "/5"];
     const files = project(Object.fromEntries(paths.map((path) => [path, long])));

@@ -106,7 +106,9 @@ function fitFiles(candidates: readonly Candidate[], budgetTokens: number, input:
       if (seen.has(file.displayPath)) continue;
       seen.add(file.displayPath);
     }
-    const { item, reason } = fitFile(path, file, Math.min(left, RESTORED_FILE_TOKENS), input);
+    const worthTokens = input.fileWorth?.(items.length) ?? Number.POSITIVE_INFINITY;
+    const limits = { budgetTokens: Math.min(left, RESTORED_FILE_TOKENS), worthTokens };
+    const { item, reason } = fitFile(path, file, limits, input);
     if (reason !== undefined) skipped.push({ kind: "files", name: path, reason });
     if (item !== undefined) {
       items.push(item);
@@ -123,10 +125,16 @@ interface FittedFile {
   readonly reason?: string;
 }
 
+interface FileLimits {
+  readonly budgetTokens: number;
+  /** Size up to which it pays to restore the file. */
+  readonly worthTokens: number;
+}
+
 function fitFile(
   path: string,
   file: Candidate["file"],
-  budgetTokens: number,
+  { budgetTokens, worthTokens }: FileLimits,
   input: RestoreInput,
 ): FittedFile {
   const pointer = (displayPath: string, reason: string): FittedFile => {
@@ -135,8 +143,10 @@ function fitFile(
     return item.tokens <= budgetTokens ? { item, reason } : { reason };
   };
   if ("reason" in file) return file.reason === "too-large" ? pointer(path, file.reason) : file;
+  if (!mayFit(file.text, worthTokens)) return pointer(file.displayPath, "does-not-pay");
   const item = fitContent(path, file, budgetTokens, input);
-  return item ? { item } : pointer(file.displayPath, "over-budget");
+  if (item === undefined) return pointer(file.displayPath, "over-budget");
+  return item.tokens > worthTokens ? pointer(file.displayPath, "does-not-pay") : { item };
 }
 
 function fitContent(

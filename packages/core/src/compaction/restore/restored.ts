@@ -47,7 +47,15 @@ export interface RestoreInput {
   readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
   /** Names of the agent's own file tools. */
   readonly fileTools?: FileTools | undefined;
+  /** Limit for each file. Without it, a file may have up to 5,000 tokens. */
+  readonly fileWorth?: FileWorth | undefined;
 }
+
+/**
+ * Returns the size up to which it pays to restore a file. For a larger file, only its path is restored.
+ * `rank` counts from 0, the most recently used file.
+ */
+export type FileWorth = (rank: number) => number;
 
 /** Restored item: an attachment with its tokens. */
 export interface RestoredItem {

@@ -88,8 +88,14 @@ export async function prepareSummary(
 }
 
 /**
+ * Share of the tokens available under a target for the built-in summary. The larger part is for the facts that
+ * the summary lacks, because the users' own words need it in a small window.
+ */
+const BUILT_IN_SHARE = 0.45;
+
+/**
  * Returns the budget of the built-in summary. It is at most a third of the summarized tokens, and at most
- * half of the tokens available under a target. If too few tokens are available, a shorter summary would not
+ * {@link BUILT_IN_SHARE} of the tokens available under a target. If too few tokens are available, a shorter summary would not
  * help, so this second limit does not apply. But if there are unseen results, the budget is the smallest one,
  * because they need the tokens.
  */
@@ -100,8 +106,12 @@ function summaryBudget(plan: CompactionPlan, options: SummaryOptions): number {
   const measured = plan.summarizedTokens / tokenRatio;
   const room =
     ((options.targetTokens ?? Number.POSITIVE_INFINITY) - overheadTokens - keptTokens) / tokenRatio;
-  const isNoRoom = room / 2 < SMALLEST_SUMMARY_TOKENS;
-  const share = !isNoRoom ? room / 2 : plan.unseen === undefined ? wanted : SMALLEST_SUMMARY_TOKENS;
+  const isNoRoom = room * BUILT_IN_SHARE < SMALLEST_SUMMARY_TOKENS;
+  const share = !isNoRoom
+    ? room * BUILT_IN_SHARE
+    : plan.unseen === undefined
+      ? wanted
+      : SMALLEST_SUMMARY_TOKENS;
   return Math.floor(Math.max(SMALLEST_SUMMARY_TOKENS, Math.min(wanted, measured / 3, share)));
 }
 

@@ -28,6 +28,9 @@ export class Pace {
   #tokens: number | undefined;
   #carriedTokens = 0;
   #compactedTo: number | undefined;
+  #summaryTokens: number | undefined;
+  #callDollars = 0;
+  #summaryDollars = 0;
 
   /** Records that a call is about to be made. */
   turn({ tokens, clearableTokens }: PaceTurn): void {
@@ -51,15 +54,37 @@ export class Pace {
     this.#carriedTokens = 0;
   }
 
-  /** Records that a compaction left this many tokens. */
-  compacted(tokens: number): void {
+  /**
+   * Records that a compaction left this many tokens. `summaryTokens`: output of the call that wrote its
+   * summary, if a model wrote it.
+   */
+  compacted(tokens: number, summaryTokens?: number): void {
     this.rewritten();
     this.#compactedTo = tokens;
+    this.#summaryTokens = summaryTokens ?? this.#summaryTokens;
   }
 
   /** Tokens that the newest compaction left. */
   get compactedTo(): number | undefined {
     return this.#compactedTo;
+  }
+
+  /** Output tokens of the newest call that wrote a summary. */
+  get summaryTokens(): number | undefined {
+    return this.#summaryTokens;
+  }
+
+  /** Dollars of the conversation's own calls, and of the calls that wrote its summaries. */
+  get spent(): { readonly calls: number; readonly summaries: number } {
+    return { calls: this.#callDollars, summaries: this.#summaryDollars };
+  }
+
+  recordCost(dollars: number): void {
+    this.#callDollars += dollars;
+  }
+
+  recordSummaryCost(dollars: number): void {
+    this.#summaryDollars += dollars;
   }
 
   get turns(): number {

@@ -17,7 +17,8 @@ export const CACHE_TTL_MS: Readonly<Record<CacheTtl, number>> = { "5m": 300_000,
 
 export const PER_MILLION = 1_000_000;
 
-const writePrice = (prices: Prices, ttl: CacheTtl | undefined): number =>
+/** Price of writing a million tokens to the cache. */
+export const cacheWritePrice = (prices: Prices, ttl: CacheTtl | undefined): number =>
   ttl === "1h" ? prices.cacheWrite1h : prices.cacheWrite5m;
 
 /**
@@ -30,7 +31,7 @@ export function promptCost(
   ttl: CacheTtl | undefined,
 ): number {
   const read = Math.min(Math.max(0, cachedTokens), tokens);
-  return (read * prices.cacheRead + (tokens - read) * writePrice(prices, ttl)) / PER_MILLION;
+  return (read * prices.cacheRead + (tokens - read) * cacheWritePrice(prices, ttl)) / PER_MILLION;
 }
 
 /** Net saving of a rewrite in dollars, and the figures that it consists of. */
@@ -64,7 +65,7 @@ export function netSaving(rewritten: Rewrite): NetSaving | undefined {
   const prices = pricesOf(model, tokensBefore, rewritten.prices);
   if (prices === undefined) return undefined;
   const read = prices.cacheRead / PER_MILLION;
-  const write = writePrice(prices, rewritten.cacheTtl) / PER_MILLION;
+  const write = cacheWritePrice(prices, rewritten.cacheTtl) / PER_MILLION;
   const freed = tokensBefore - tokensAfter;
   const lostOfCache = Math.max(0, Math.min(cachedTokens, tokensAfter) - unchangedTokens);
   // With an expired cache, the next call would have written the removed tokens to the cache.
@@ -89,7 +90,7 @@ export function isClearingDue(rewriting: Rewriting): boolean {
   const { model, contextTokens, rewrittenTokens, carriedTokens } = rewriting;
   const prices = pricesOf(model, contextTokens, rewriting.prices);
   if (prices === undefined) return false;
-  const extra = writePrice(prices, rewriting.cacheTtl) - prices.cacheRead;
+  const extra = cacheWritePrice(prices, rewriting.cacheTtl) - prices.cacheRead;
   return carriedTokens * prices.cacheRead >= rewrittenTokens * extra;
 }
 
@@ -99,6 +100,15 @@ const SUMMARY_TOKENS = 6_000;
  * Tokens of restored content after a typical compaction. They usually need less than half of their budget.
  */
 const RESTORED_TOKENS = 24_000;
+/** The same without files: a task list, a skill, the names of tools, and the paths of files. */
+const RESTORED_BESIDE_FILES_TOKENS = 3_000;
+
+interface UsualParts {
+  readonly overheadTokens: number;
+  readonly keptTokens: number;
+  /** True if files are restored only where that pays, which is rare. */
+  readonly withoutFiles?: boolean;
+}
 
 /**
  * Predicts the size after a compaction and the output tokens of its summary. Used until a first compaction
@@ -106,9 +116,10 @@ const RESTORED_TOKENS = 24_000;
  */
 export function usualCompaction(
   thresholds: Pick<Thresholds, "size">,
-  { overheadTokens, keptTokens }: { readonly overheadTokens: number; readonly keptTokens: number },
+  { overheadTokens, keptTokens, withoutFiles = false }: UsualParts,
 ): { readonly tokensAfter: number; readonly outputTokens: number } {
-  const rest = inProportion(thresholds, SUMMARY_TOKENS + RESTORED_TOKENS);
+  const restored = withoutFiles ? RESTORED_BESIDE_FILES_TOKENS : RESTORED_TOKENS;
+  const rest = inProportion(thresholds, SUMMARY_TOKENS + restored);
   return {
     tokensAfter: overheadTokens + keptTokens + rest,
     outputTokens: inProportion(thresholds, SUMMARY_TOKENS),
@@ -263,14 +274,15 @@ function costOnce(
 ): number {
   const cached = Math.min(unchangedTokens, cachedTokens);
   const prompt = promptCost({ tokens: tokensAfter, cachedTokens: cached }, prices, cacheTtl);
-  const again = (REFETCH_SHARE[name] * Math.max(0, tokensSaved) * writePrice(prices, cacheTtl)) / PER_MILLION;
+  const again =
+    (REFETCH_SHARE[name] * Math.max(0, tokensSaved) * cacheWritePrice(prices, cacheTtl)) / PER_MILLION;
   return callCost + prompt + again;
 }
 
 type Costs = Pick<WeighedOption, "costNow" | "costPerTurn" | "tokensSaved">;
 
 /** Returns the number of calls until break-even. Ignores growth, which costs the same for both options. */
-function breakEven(nothing: Costs, { costNow, costPerTurn }: Costs): number | undefined {
+export function breakEven(nothing: Costs, { costNow, costPerTurn }: Costs): number | undefined {
   const extra = costNow - nothing.costNow;
   const saved = nothing.costPerTurn - costPerTurn;
   if (extra <= 0) return saved < 0 ? undefined : 0;
