@@ -99,7 +99,7 @@ const OURS: ReadonlySet<string> = new Set(["longhaul", "longhaul-hostile"]);
 
 const GLOSSARY: Glossary = [
   ["probe", "a question about something that the agent needs again, with its answer from the session"],
-  ["in context", "probes that the context answers"],
+  ["kept", "probes that the context answers"],
   ["recall", "other probes that one page of recall answers"],
   ["lost", "probes that nothing answers"],
   ["false", "false statements in the summary"],
@@ -158,15 +158,15 @@ function sessionSections(
 const WHOLE_WIDTH = 78;
 const COLUMNS: Columns = [
   "policy",
-  ">in context",
+  ">kept",
   { title: ">recall", rank: 5 },
-  { title: ">lost", rank: 8 },
-  { title: ">false", rank: 7 },
-  { title: ">summary", rank: 4 },
-  { title: ">+facts", rank: 3 },
-  { title: ">all", rank: 6 },
+  { title: ">lost", rank: 6 },
+  { title: ">false", rank: 8 },
+  { title: ">summary", rank: 7 },
+  { title: ">+facts", rank: 4 },
+  { title: ">all", rank: 1 },
   { title: ">tokens", rank: 2 },
-  { title: ">cost", rank: 1 },
+  { title: ">cost", rank: 3 },
 ];
 const JUDGE_COLUMN: Columns = [{ title: ">judge", rank: 9 }];
 
@@ -232,7 +232,7 @@ function kindsSection(chain: ChainEvaluation, terminal: Terminal): string {
     policy,
     ...kinds.map((kind) => ofTotal(tallies[kind])),
   ]);
-  return titled("In context, by kind", columns, rows, terminal);
+  return titled("Kept, by kind", columns, rows, terminal);
 }
 
 function missingSection(chain: ChainEvaluation, terminal: Terminal): string {
