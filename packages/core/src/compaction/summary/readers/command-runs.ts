@@ -10,7 +10,8 @@ import {
   readRuns,
   startedRuns,
 } from "./runners/runner-runs.ts";
-import { joinedPath, type ShellCommand, shellCommands } from "./runners/shell-commands.ts";
+import { type ShellCommand, shellCommands } from "./runners/shell-commands.ts";
+import { resolvedPath, unixPath } from "./shell-paths.ts";
 
 /** Reads commands and what their output proves. */
 
@@ -75,7 +76,7 @@ export function readCommand(
   isError = false,
   cwd?: string,
 ): CommandRun {
-  const base = cwd === undefined ? undefined : joinedPath(undefined, cwd);
+  const base = cwd === undefined ? undefined : unixPath(resolvedPath(cwd, ""));
   const commands = shellCommands(command, base);
   const git = commands.map(gitKind).find((found) => found !== undefined);
   const started = startedRuns(commands);
