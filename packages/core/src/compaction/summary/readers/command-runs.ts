@@ -10,7 +10,8 @@ import {
   readRuns,
   startedRuns,
 } from "./runners/runner-runs.ts";
-import { type ShellCommand, shellCommands } from "./runners/shell-commands.ts";
+import { isSetUp, type ShellCommand, shellCommands } from "./runners/shell-commands.ts";
+import { readShellLine } from "./shell-line.ts";
 import { resolvedPath, unixPath } from "./shell-paths.ts";
 
 /** Reads commands and what their output proves. */
@@ -158,9 +159,6 @@ function stateOf({ kind, commands, runs, read, isFailure, isShown }: Result): Co
   if (commands.some(({ isBackground }) => isBackground) && !isProven) return "background";
   return "passed";
 }
-
-const isSetUp = ({ words: [program = ""] }: ShellCommand): boolean =>
-  /^(?:cd|pushd|export|set|source|\.|sleep|true)$/.test(program);
 
 /** Returns true for a program that ends with a failure code when it finds nothing or finds differences. */
 const isFilter = ({ words: [program = ""] }: ShellCommand): boolean =>
@@ -316,14 +314,14 @@ export function isLaterSuccess(later: CommandRun, earlier: CommandRun): boolean 
   );
 }
 
-const PROGRAM_AND_VERB = /^(?:\w+=\S*\s+)*(?:(?:sudo|npx|time)\s+)?(\S*)(?:\s+(\S*))?/;
-
 /**
  * Returns the program and its subcommand, such as `go test` for both `go test ./...` and `go test -v ./x`.
  */
 export function programOf(command: string): string | undefined {
-  const [, program, verb] = PROGRAM_AND_VERB.exec(headOf(command, PROGRAM_WITHIN_CHARS)) ?? [];
-  if (program === undefined || !/^[\w./-]{1,30}$/.test(program)) return undefined;
+  const [first] = readShellLine(headOf(command, PROGRAM_WITHIN_CHARS)).commands;
+  const words = [...(first?.keywords ?? []), ...(first?.words ?? [])];
+  const [program = "", verb] = /^(?:sudo|npx|time)$/.test(words[0] ?? "") ? words.slice(1) : words;
+  if (!/^[\w./-]{1,30}$/.test(program)) return undefined;
   const name = program.split("/").at(-1) ?? program;
   const hasVerb = verb !== undefined && /^[a-z][\w:-]{1,20}$/.test(verb) && PROGRAMS_WITH_VERBS.has(name);
   return hasVerb ? `${name} ${verb}` : name;

@@ -15,6 +15,7 @@ describe("commands of a shell line", () => {
     ["cat <<A && ls\nrm x", ["cat", "ls"]],
     [`X="a b" Y=1 a`, ["a"]],
     ['"X=1" a', ["X=1 a"]],
+    ["X=$(a) && b", ["X=$(a)", "b"]],
     ["if a; then b; fi", ["a", "b", "fi"]],
     ["{ a; b; } && (c)", ["a", "b", "c"]],
     ['a "x $(b "c d") y" e', ['a x $(b "c d") y e']],
@@ -22,6 +23,7 @@ describe("commands of a shell line", () => {
     ["a b\\\n c # d\ne", ["a b c", "e"]],
     ['a "b\\"c\\d"', ['a b"c\\d']],
     ["a '", ["a "]],
+    ['a "b\\\nc"', ["a bc"]],
   ])("are words without redirections, heredocs, comments and settings: %j", (line, commands) => {
     expect(wordsOf(line)).toEqual(commands);
   });
@@ -42,6 +44,11 @@ describe("commands of a shell line", () => {
     ["cd / && cd .. && y", ["/", "/", "/"]],
   ])("run in the folder that the commands before them leave: %j", (line, folders) => {
     expect(foldersOf(line)).toEqual(folders);
+  });
+
+  it("leave the folder of the shell alone when they run in a subshell", () => {
+    expect(readShellLine("cd a; (cd b; x", "/p").folder).toBe("/p/a");
+    expect(readShellLine("cd a; (cd b; x)", "/p").folder).toBe("/p/a");
   });
 
   it("stay in one list when an operator ends the line between them", () => {

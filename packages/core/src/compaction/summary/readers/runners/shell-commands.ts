@@ -55,6 +55,10 @@ export function shellCommands(line: string, cwd?: string): readonly ShellCommand
   });
 }
 
+/** Returns true for a command that prepares a line and is not the reason for its failure. */
+export const isSetUp = ({ words: [program = ""] }: ShellCommand): boolean =>
+  /^(?:cd|pushd|export|set|source|\.|sleep|true)$/.test(program);
+
 /** Words that start a loop, a choice or a function. */
 const CONTROL_WORDS = /^(?:for|case|function)$/;
 
