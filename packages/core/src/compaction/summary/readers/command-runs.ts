@@ -1,7 +1,6 @@
 import { headOf, tailOf, withoutControls } from "../../../messages/text.ts";
 import { clip, oneLine } from "../clip.ts";
 import { type CommandOutput, readOutput, type SpecialEnd } from "./runners/output-view.ts";
-import { baseName } from "./runners/run-scope.ts";
 import {
   isFixedBy,
   kindOf,
@@ -13,6 +12,7 @@ import {
 import { isSetUp, type ShellCommand, shellCommands } from "./runners/shell-commands.ts";
 import { readShellLine } from "./shell-line.ts";
 import { resolvedPath, unixPath } from "./shell-paths.ts";
+import { fileName } from "./touched-code.ts";
 
 /** Reads commands and what their output proves. */
 
@@ -117,7 +117,7 @@ const SKIPS_HOOKS = /\s(?:--no-verify|-n)\b|\b(?:HUSKY=0|LEFTHOOK=0|SKIP=)/;
 
 /** Returns the kind of a git command that stores or publishes. */
 function gitKind({ words }: ShellCommand): "commit" | "push" | undefined {
-  const at = words.findIndex((word) => /^(?:git|gh)$/.test(baseName(word)));
+  const at = words.findIndex((word) => /^(?:git|gh)$/.test(fileName(word)));
   if (at === -1 || at > 2) return undefined;
   const verbs = words
     .slice(at + 1)
@@ -162,7 +162,7 @@ function stateOf({ kind, commands, runs, read, isFailure, isShown }: Result): Co
 
 /** Returns true for a program that ends with a failure code when it finds nothing or finds differences. */
 const isFilter = ({ words: [program = ""] }: ShellCommand): boolean =>
-  /^(?:e?grep|rg|diff|cmp|test|\[|head|tail|awk|sed|wc|cat|ls|echo)$/.test(baseName(program));
+  /^(?:e?grep|rg|diff|cmp|test|\[|head|tail|awk|sed|wc|cat|ls|echo)$/.test(fileName(program));
 
 function outcomeOf(
   kind: CommandKind,
@@ -322,7 +322,7 @@ export function programOf(command: string): string | undefined {
   const words = [...(first?.keywords ?? []), ...(first?.words ?? [])];
   const [program = "", verb] = /^(?:sudo|npx|time)$/.test(words[0] ?? "") ? words.slice(1) : words;
   if (!/^[\w./-]{1,30}$/.test(program)) return undefined;
-  const name = program.split("/").at(-1) ?? program;
+  const name = fileName(program);
   const hasVerb = verb !== undefined && /^[a-z][\w:-]{1,20}$/.test(verb) && PROGRAMS_WITH_VERBS.has(name);
   return hasVerb ? `${name} ${verb}` : name;
 }

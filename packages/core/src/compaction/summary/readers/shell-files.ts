@@ -1,5 +1,6 @@
 import { type Redirection, readShellLine } from "./shell-line.ts";
 import { clearPart, isUnclear, resolvedPath } from "./shell-paths.ts";
+import { fileName } from "./touched-code.ts";
 
 /** Reads which files a shell command visibly writes, moves or removes, and where the shell is afterward. */
 
@@ -93,8 +94,7 @@ function movesOf(
     sources.length > 1 || target.endsWith("/") || /^\.\.?$/.test(target) || made.has(place(target));
   return sources.map((source): ShellFileUse => {
     const from = place(source);
-    const name = from.split("/").at(-1) ?? from;
-    return { kind: "move", from, path: isFolder ? place(`${target}/${name}`) : place(target) };
+    return { kind: "move", from, path: isFolder ? place(`${target}/${fileName(from)}`) : place(target) };
   });
 }
 

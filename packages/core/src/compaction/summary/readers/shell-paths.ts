@@ -1,4 +1,4 @@
-/** Resolves the paths in shell commands by their text alone. */
+/** Resolves paths by their text alone. */
 
 export const slashed = (path: string): string => path.replace(/\\/g, "/");
 

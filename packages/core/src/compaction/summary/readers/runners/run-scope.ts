@@ -1,3 +1,4 @@
+import { fileName } from "../touched-code.ts";
 import { CHECKS } from "./checks.ts";
 import type { Runner, RunnerKind } from "./runner.ts";
 import type { ShellCommand } from "./shell-commands.ts";
@@ -71,7 +72,7 @@ export function scopeOf(command: ShellCommand): RunScope | undefined {
 function scopeOfWords(given: readonly string[], directory: string | undefined): RunScope | undefined {
   const words = withoutWrappers(given);
   const [program = "", ...args] = words;
-  const name = baseName(program);
+  const name = fileName(program);
   if (CONTAINERS.has(name)) return inContainer(words, directory);
   const text = [name, ...args].join(" ").slice(0, MAX_TEXT_CHARS);
   const runner = RUNNERS.find(({ command }) => command?.test(text));
@@ -122,7 +123,7 @@ function withoutWrappers(words: readonly string[]): readonly string[] {
   let rest = words;
   for (;;) {
     const [first = "", second = ""] = rest;
-    const name = baseName(first);
+    const name = fileName(first);
     let length = 0;
     if (/^\w+=/.test(first)) length = 1;
     else if (name === "timeout" || name === "gtimeout")
@@ -149,10 +150,8 @@ function optionsAt(words: readonly string[], start: number): number {
 function pythonModuleAt(words: readonly string[]): number {
   const module = words.indexOf("-m");
   if (module > 0 && words.slice(1, module).every((word) => word.startsWith("-"))) return module + 1;
-  return baseName(words[1] ?? "") === "manage.py" ? 1 : 0;
+  return fileName(words[1] ?? "") === "manage.py" ? 1 : 0;
 }
-
-export const baseName = (program: string): string => program.replace(/\\/g, "/").split("/").at(-1) ?? program;
 
 /** Reads a script of a package manager or task runner, or a shell script. Its runner shows in the output. */
 function scriptScope(
@@ -214,8 +213,8 @@ function shellScriptScope(
   const file = isShell ? args.find((arg) => !arg.startsWith("-")) : program;
   if (file === undefined || !(isShell || file.includes("/")) || (isShell && args.includes("-c")))
     return undefined;
-  if (!SCRIPT_FILE.test(baseName(file))) return undefined;
-  const kind = SCRIPT_KINDS.find(([, pattern]) => pattern.test(baseName(file)))?.[0];
+  if (!SCRIPT_FILE.test(fileName(file))) return undefined;
+  const kind = SCRIPT_KINDS.find(([, pattern]) => pattern.test(fileName(file)))?.[0];
   if (kind === undefined) return undefined;
   return {
     kind,
