@@ -10,9 +10,8 @@ import {
   startedRuns,
 } from "./runners/runner-runs.ts";
 import { isSetUp, type ShellCommand, shellCommands } from "./runners/shell-commands.ts";
-import { readShellLine } from "./shell-line.ts";
-import { resolvedPath, unixPath } from "./shell-paths.ts";
-import { fileName } from "./touched-code.ts";
+import { fileName, resolvedPath, unixPath } from "./shell/paths.ts";
+import { readShellLine } from "./shell/shell-line.ts";
 
 /** Reads commands and what their output proves. */
 

@@ -1,5 +1,5 @@
+import { slashed } from "./shell/paths.ts";
 import { readShellFiles, type ShellFileUse } from "./shell-files.ts";
-import { slashed } from "./shell-paths.ts";
 import { type Edit, type FileRecord, fileName, isScratch, UNTOUCHED_FILE } from "./touched-code.ts";
 
 interface FileChange {

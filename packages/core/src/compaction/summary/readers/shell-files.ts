@@ -1,6 +1,5 @@
-import { type Redirection, readShellLine } from "./shell-line.ts";
-import { clearPart, isUnclear, resolvedPath } from "./shell-paths.ts";
-import { fileName } from "./touched-code.ts";
+import { clearPart, fileName, isUnclear, resolvedPath } from "./shell/paths.ts";
+import { type Redirection, readShellLine } from "./shell/shell-line.ts";
 
 /** Reads which files a shell command visibly writes, moves or removes, and where the shell is afterward. */
 

@@ -1,7 +1,9 @@
 import { headOf } from "../../../messages/text.ts";
 import { fileUseOf, writesWholeFile } from "../../../messages/tool-kinds.ts";
 import { listField, stringField } from "../../../messages/untrusted.ts";
-import { slashed } from "./shell-paths.ts";
+import { slashed } from "./shell/paths.ts";
+
+export { fileName } from "./shell/paths.ts";
 
 /** Code that a session works on: its files, and the names, packages and languages in them. */
 
@@ -85,10 +87,6 @@ export function shortPath(path: string, cwd: string | undefined): string {
 
 /** Folders of a session, with generated names that nobody needs to remember. */
 const SCRATCH_FOLDER = /^.*\/[0-9a-f-]{30,}\/(?=[^/]+\/|[^/]+$)((?:[^/]+\/)?[^/]+)$/;
-
-export function fileName(path: string): string {
-  return path.split(/[\\/]/).at(-1) ?? path;
-}
 
 /** Returns true if one path ends with the other. Summaries name files relative to any folder. */
 export function isSamePath(one: string, other: string): boolean {

@@ -1,4 +1,4 @@
-import { fileName } from "../touched-code.ts";
+import { fileName } from "../shell/paths.ts";
 import { CHECKS } from "./checks.ts";
 import type { Runner, RunnerKind } from "./runner.ts";
 import type { ShellCommand } from "./shell-commands.ts";

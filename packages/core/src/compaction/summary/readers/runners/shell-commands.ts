@@ -1,5 +1,5 @@
-import { isPipe, readShellLine, type SimpleCommand } from "../shell-line.ts";
-import { unixPath } from "../shell-paths.ts";
+import { unixPath } from "../shell/paths.ts";
+import { isPipe, readShellLine, type SimpleCommand } from "../shell/shell-line.ts";
 
 /** Reads what the position of each command in a shell line says about its exit code and output. */
 

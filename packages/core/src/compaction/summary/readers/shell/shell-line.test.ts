@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { shellCommands } from "./runners/shell-commands.ts";
+import { shellCommands } from "../runners/shell-commands.ts";
 import { readShellLine } from "./shell-line.ts";
 
 const wordsOf = (line: string) => readShellLine(line).commands.map(({ words }) => words.join(" "));

@@ -2,6 +2,8 @@
 
 export const slashed = (path: string): string => path.replace(/\\/g, "/");
 
+export const fileName = (path: string): string => path.split(/[\\/]/).at(-1) ?? path;
+
 /** True for a word that the shell replaces, so that it does not show a path. */
 export const isUnclear = (word: string): boolean => /[$`*?~]/.test(word);
 

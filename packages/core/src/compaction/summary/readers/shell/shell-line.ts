@@ -1,5 +1,5 @@
-import { headOf } from "../../../messages/text.ts";
-import { resolvedPath, slashed } from "./shell-paths.ts";
+import { headOf } from "../../../../messages/text.ts";
+import { resolvedPath, slashed } from "./paths.ts";
 
 /** Splits a shell command line into simple commands, and follows the folder in which each of them runs. */
 
