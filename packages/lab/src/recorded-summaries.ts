@@ -46,7 +46,7 @@ function isNew(entry: Entry, known: ReadonlySet<string>): boolean {
 }
 
 /** Name of the policy in reports. */
-export const RECORDED_POLICY = "recorded";
+const RECORDED_POLICY = "recorded";
 
 /**
  * Creates a policy that replays the recorded compactions. The cost of a summary is that of a call that reads

@@ -299,7 +299,10 @@ function hasPlainOptions([program = "", first = "", ...others]: readonly string[
   return options.every((option) => known?.test(option) ?? false);
 }
 
-/** Splits a text into the commands that a shell may see in it. */
+/**
+ * Splits a text into the commands that a shell may see in it. It is stricter than core's reader of shell lines,
+ * which trusts quotes and skips heredocs: a permission must not depend on how one shell reads the text.
+ */
 export const commandsIn = (command: string): readonly string[] =>
   command.replace(/>\||>&|&>/g, ">").split(/&&|\|\||[;|&\n]/);
 

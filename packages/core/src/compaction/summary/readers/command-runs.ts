@@ -1,7 +1,6 @@
 import { headOf, tailOf, withoutControls } from "../../../messages/text.ts";
 import { clip, oneLine } from "../clip.ts";
 import { type CommandOutput, readOutput, type SpecialEnd } from "./runners/output-view.ts";
-import { baseName } from "./runners/run-scope.ts";
 import {
   isFixedBy,
   kindOf,
@@ -10,7 +9,9 @@ import {
   readRuns,
   startedRuns,
 } from "./runners/runner-runs.ts";
-import { joinedPath, type ShellCommand, shellCommands } from "./runners/shell-commands.ts";
+import { isSetUp, type ShellCommand, shellCommands } from "./runners/shell-commands.ts";
+import { fileName, resolvedPath, unixPath } from "./shell/paths.ts";
+import { readShellLine } from "./shell/shell-line.ts";
 
 /** Reads commands and what their output proves. */
 
@@ -75,7 +76,7 @@ export function readCommand(
   isError = false,
   cwd?: string,
 ): CommandRun {
-  const base = cwd === undefined ? undefined : joinedPath(undefined, cwd);
+  const base = cwd === undefined ? undefined : unixPath(resolvedPath(cwd, ""));
   const commands = shellCommands(command, base);
   const git = commands.map(gitKind).find((found) => found !== undefined);
   const started = startedRuns(commands);
@@ -115,7 +116,7 @@ const SKIPS_HOOKS = /\s(?:--no-verify|-n)\b|\b(?:HUSKY=0|LEFTHOOK=0|SKIP=)/;
 
 /** Returns the kind of a git command that stores or publishes. */
 function gitKind({ words }: ShellCommand): "commit" | "push" | undefined {
-  const at = words.findIndex((word) => /^(?:git|gh)$/.test(baseName(word)));
+  const at = words.findIndex((word) => /^(?:git|gh)$/.test(fileName(word)));
   if (at === -1 || at > 2) return undefined;
   const verbs = words
     .slice(at + 1)
@@ -158,12 +159,9 @@ function stateOf({ kind, commands, runs, read, isFailure, isShown }: Result): Co
   return "passed";
 }
 
-const isSetUp = ({ words: [program = ""] }: ShellCommand): boolean =>
-  /^(?:cd|pushd|export|set|source|\.|sleep|true)$/.test(program);
-
 /** Returns true for a program that ends with a failure code when it finds nothing or finds differences. */
 const isFilter = ({ words: [program = ""] }: ShellCommand): boolean =>
-  /^(?:e?grep|rg|diff|cmp|test|\[|head|tail|awk|sed|wc|cat|ls|echo)$/.test(baseName(program));
+  /^(?:e?grep|rg|diff|cmp|test|\[|head|tail|awk|sed|wc|cat|ls|echo)$/.test(fileName(program));
 
 function outcomeOf(
   kind: CommandKind,
@@ -315,15 +313,15 @@ export function isLaterSuccess(later: CommandRun, earlier: CommandRun): boolean 
   );
 }
 
-const PROGRAM_AND_VERB = /^(?:\w+=\S*\s+)*(?:(?:sudo|npx|time)\s+)?(\S*)(?:\s+(\S*))?/;
-
 /**
  * Returns the program and its subcommand, such as `go test` for both `go test ./...` and `go test -v ./x`.
  */
 export function programOf(command: string): string | undefined {
-  const [, program, verb] = PROGRAM_AND_VERB.exec(headOf(command, PROGRAM_WITHIN_CHARS)) ?? [];
-  if (program === undefined || !/^[\w./-]{1,30}$/.test(program)) return undefined;
-  const name = program.split("/").at(-1) ?? program;
+  const [first] = readShellLine(headOf(command, PROGRAM_WITHIN_CHARS)).commands;
+  const words = [...(first?.keywords ?? []), ...(first?.words ?? [])];
+  const [program = "", verb] = /^(?:sudo|npx|time)$/.test(words[0] ?? "") ? words.slice(1) : words;
+  if (!/^[\w./-]{1,30}$/.test(program)) return undefined;
+  const name = fileName(program);
   const hasVerb = verb !== undefined && /^[a-z][\w:-]{1,20}$/.test(verb) && PROGRAMS_WITH_VERBS.has(name);
   return hasVerb ? `${name} ${verb}` : name;
 }

@@ -1,3 +1,4 @@
+import { slashed } from "./shell/paths.ts";
 import { readShellFiles, type ShellFileUse } from "./shell-files.ts";
 import { type Edit, type FileRecord, fileName, isScratch, UNTOUCHED_FILE } from "./touched-code.ts";
 
@@ -122,8 +123,6 @@ export class FileLedger {
     return file;
   }
 }
-
-const slashed = (path: string): string => path.replace(/\\/g, "/");
 
 /** Returns true if one path is the end of the other, because one of them starts at an unknown folder. */
 const isSameEnd = (one: string, other: string): boolean =>

@@ -24,7 +24,7 @@ export {
   requestInFull,
   splitItems,
 } from "./earlier-summary.ts";
-export { type ErrorRecord, type Resolution, successOf } from "./error-ledger.ts";
+export { type ErrorRecord, successOf } from "./error-ledger.ts";
 export {
   type Action,
   type AgentText,

@@ -1,6 +1,9 @@
 import { headOf } from "../../../messages/text.ts";
 import { fileUseOf, writesWholeFile } from "../../../messages/tool-kinds.ts";
 import { listField, stringField } from "../../../messages/untrusted.ts";
+import { slashed } from "./shell/paths.ts";
+
+export { fileName } from "./shell/paths.ts";
 
 /** Code that a session works on: its files, and the names, packages and languages in them. */
 
@@ -76,23 +79,19 @@ function firstText(value: unknown, ...names: readonly string[]): string | undefi
 
 /** Returns the shortest path that still identifies the file. */
 export function shortPath(path: string, cwd: string | undefined): string {
-  const slashed = path.replace(/\\/g, "/");
-  const base = cwd?.replace(/\\/g, "/").replace(/\/+$/, "");
-  if (base && slashed.startsWith(`${base}/`)) return slashed.slice(base.length + 1);
-  return slashed.replace(SCRATCH_FOLDER, "…/$1");
+  const whole = slashed(path);
+  const base = slashed(cwd ?? "").replace(/\/+$/, "");
+  if (base !== "" && whole.startsWith(`${base}/`)) return whole.slice(base.length + 1);
+  return whole.replace(SCRATCH_FOLDER, "…/$1");
 }
 
 /** Folders of a session, with generated names that nobody needs to remember. */
 const SCRATCH_FOLDER = /^.*\/[0-9a-f-]{30,}\/(?=[^/]+\/|[^/]+$)((?:[^/]+\/)?[^/]+)$/;
 
-export function fileName(path: string): string {
-  return path.split(/[\\/]/).at(-1) ?? path;
-}
-
 /** Returns true if one path ends with the other. Summaries name files relative to any folder. */
 export function isSamePath(one: string, other: string): boolean {
-  const a = one.replace(/\\/g, "/");
-  const b = other.replace(/\\/g, "/");
+  const a = slashed(one);
+  const b = slashed(other);
   if (a === b) return true;
   const [long, short] = a.length > b.length ? [a, b] : [b, a];
   return short.includes("/") && long.endsWith(`/${short.replace(/^(?:\.\.?)?\//, "")}`);

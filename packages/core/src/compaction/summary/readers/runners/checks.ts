@@ -1,11 +1,11 @@
 import { NEVER, type Runner } from "./runner.ts";
 
-type Row = Pick<Runner, "name" | "kind" | "passed" | "failed"> & Partial<Runner>;
+type Row = Pick<Runner, "name" | "passed" | "failed"> & Partial<Runner>;
 
-/** Completes a row of a checker or compiler: its last line states the result, or it prints nothing. */
+/** Completes a row of a checker or, with its kind, of a compiler: its last line states the result, or it prints nothing. */
 function checker(row: Row): Runner {
   const summary = new RegExp(`${row.passed.source}|${row.failed.source}`);
-  return { prints: "once", summary, failure: row.failed, failureWords: [], ...row };
+  return { kind: "check", prints: "once", summary, failure: row.failed, failureWords: [], ...row };
 }
 
 const GO_FAULT =
@@ -15,7 +15,6 @@ const GO_FAULT =
 export const CHECKS: readonly Runner[] = [
   checker({
     name: "tsc",
-    kind: "check",
     command: /^(?:tsc|tsgo|vue-tsc)\b/,
     mark: /\berror TS\d+: /,
     passed: /^Found 0 errors/,
@@ -25,7 +24,6 @@ export const CHECKS: readonly Runner[] = [
   }),
   checker({
     name: "eslint",
-    kind: "check",
     command: /^(?:eslint|next lint|stylelint|markdownlint\S*)\b/,
     mark: /^✖ \d+ problems? \(/,
     passed: /^✖ \d+ problems? \(0 errors/,
@@ -37,7 +35,6 @@ export const CHECKS: readonly Runner[] = [
   }),
   checker({
     name: "biome",
-    kind: "check",
     command: /^biome (?:check|lint|ci|format)\b/,
     mark: /^Checked \d+ files? in /,
     prints: "each",
@@ -50,7 +47,6 @@ export const CHECKS: readonly Runner[] = [
   }),
   checker({
     name: "prettier",
-    kind: "check",
     command: /^prettier\b(?=.*\s(?:--check|-c|-l|--list-different)\b)/,
     mark: /Prettier code style/,
     passed: /^All matched files use Prettier/,
@@ -59,7 +55,6 @@ export const CHECKS: readonly Runner[] = [
   }),
   checker({
     name: "ruff",
-    kind: "check",
     command: /^ruff (?:check|format)\b/,
     mark: /^All checks passed!$/,
     passed: /^All checks passed!|^\d+ files? (?:already formatted|left unchanged|reformatted)/,
@@ -68,7 +63,6 @@ export const CHECKS: readonly Runner[] = [
   }),
   checker({
     name: "mypy",
-    kind: "check",
     command: /^(?:mypy|dmypy)\b/,
     mark: /^Success: no issues found/,
     passed: /^Success: no issues found/,
@@ -77,7 +71,6 @@ export const CHECKS: readonly Runner[] = [
   }),
   checker({
     name: "pyright",
-    kind: "check",
     command: /^(?:based)?pyright\b/,
     mark: /^\d+ errors?, \d+ warnings?/,
     passed: /^0 errors, /,
@@ -85,7 +78,6 @@ export const CHECKS: readonly Runner[] = [
   }),
   checker({
     name: "golangci-lint",
-    kind: "check",
     command: /^golangci-lint run\b/,
     mark: /^\d+ issues[.:]/,
     passed: /^0 issues\./,
@@ -94,7 +86,6 @@ export const CHECKS: readonly Runner[] = [
   }),
   checker({
     name: "gofmt",
-    kind: "check",
     command: /^gofmt\b(?=.*\s-\w*[ld])/,
     passed: NEVER,
     failed: /^\S+\.go(?::\d+:\d+: .*)?$/,
@@ -103,7 +94,6 @@ export const CHECKS: readonly Runner[] = [
   }),
   checker({
     name: "go vet",
-    kind: "check",
     command: /^(?:go vet|staticcheck)\b/,
     passed: NEVER,
     failed: NEVER,
@@ -112,14 +102,12 @@ export const CHECKS: readonly Runner[] = [
   }),
   checker({
     name: "cargo clippy",
-    kind: "check",
     command: /^cargo (?:clippy|check|fmt)\b/,
     passed: /^\s*Finished /,
     failed: /^error(?:\[E\d+\])?: |^error: could not compile/,
   }),
   checker({
     name: "rubocop",
-    kind: "check",
     command: /^rubocop\b/,
     mark: /^\d+ files? inspected, /,
     passed: /^\d+ files? inspected, no offenses/,
@@ -127,7 +115,6 @@ export const CHECKS: readonly Runner[] = [
   }),
   checker({
     name: "credo",
-    kind: "check",
     command: /^mix credo\b/,
     mark: /mods\/funs, found /,
     passed: /mods\/funs, found no issues/,
@@ -135,7 +122,6 @@ export const CHECKS: readonly Runner[] = [
   }),
   checker({
     name: "dialyzer",
-    kind: "check",
     command: /^mix dialyzer\b/,
     mark: /^done \((?:passed|warnings)/,
     passed: /^done \(passed successfully\)|^Total errors: 0/,

@@ -1,3 +1,4 @@
+import { fileName } from "../shell/paths.ts";
 import { CHECKS } from "./checks.ts";
 import type { Runner, RunnerKind } from "./runner.ts";
 import type { ShellCommand } from "./shell-commands.ts";
@@ -71,7 +72,7 @@ export function scopeOf(command: ShellCommand): RunScope | undefined {
 function scopeOfWords(given: readonly string[], directory: string | undefined): RunScope | undefined {
   const words = withoutWrappers(given);
   const [program = "", ...args] = words;
-  const name = baseName(program);
+  const name = fileName(program);
   if (CONTAINERS.has(name)) return inContainer(words, directory);
   const text = [name, ...args].join(" ").slice(0, MAX_TEXT_CHARS);
   const runner = RUNNERS.find(({ command }) => command?.test(text));
@@ -122,7 +123,7 @@ function withoutWrappers(words: readonly string[]): readonly string[] {
   let rest = words;
   for (;;) {
     const [first = "", second = ""] = rest;
-    const name = baseName(first);
+    const name = fileName(first);
     let length = 0;
     if (/^\w+=/.test(first)) length = 1;
     else if (name === "timeout" || name === "gtimeout")
@@ -149,10 +150,8 @@ function optionsAt(words: readonly string[], start: number): number {
 function pythonModuleAt(words: readonly string[]): number {
   const module = words.indexOf("-m");
   if (module > 0 && words.slice(1, module).every((word) => word.startsWith("-"))) return module + 1;
-  return baseName(words[1] ?? "") === "manage.py" ? 1 : 0;
+  return fileName(words[1] ?? "") === "manage.py" ? 1 : 0;
 }
-
-export const baseName = (program: string): string => program.replace(/\\/g, "/").split("/").at(-1) ?? program;
 
 /** Reads a script of a package manager or task runner, or a shell script. Its runner shows in the output. */
 function scriptScope(
@@ -214,8 +213,8 @@ function shellScriptScope(
   const file = isShell ? args.find((arg) => !arg.startsWith("-")) : program;
   if (file === undefined || !(isShell || file.includes("/")) || (isShell && args.includes("-c")))
     return undefined;
-  if (!SCRIPT_FILE.test(baseName(file))) return undefined;
-  const kind = SCRIPT_KINDS.find(([, pattern]) => pattern.test(baseName(file)))?.[0];
+  if (!SCRIPT_FILE.test(fileName(file))) return undefined;
+  const kind = SCRIPT_KINDS.find(([, pattern]) => pattern.test(fileName(file)))?.[0];
   if (kind === undefined) return undefined;
   return {
     kind,
@@ -229,15 +228,15 @@ function shellScriptScope(
 
 /** Options that select tests by name, by runner. The value follows, or stands after "=". */
 const FILTER_OPTION =
-  /^(?:-t|-k|-g|-e|-R|-E|-L|-run|--run|--?test-name-pattern|--testNamePattern|--grep|--fgrep|--filter|--tests|--example|--match|--only|--tag|--include|--exclude|--skip|--ignore|--deselect|-m|--group|--shard|--changed|--related|--onlyChanged|-o|--lf|--last-failed|--ff|--failed|--stale|--test-only|-Dtest|-pl|--project|-p|--package|--test|--lib|--bin|--bins|--doc|--examples)(?:=|$)/;
+  /^(?:-(?:[tkgeRELmop]|run|-?test-name-pattern|Dtest|pl)|--(?:run|testNamePattern|f?grep|filter|tests?|examples?|match|only|tag|include|exclude|skip|ignore|deselect|group|shard|changed|related|onlyChanged|lf|last-failed|ff|failed|stale|test-only|project|package|lib|bins?|doc))(?:=|$)/;
 const HAS_NO_VALUE =
-  /^(?:-o|--lf|--last-failed|--ff|--failed|--stale|--lib|--bins|--doc|--examples|--onlyChanged|--changed|--test-only)$/;
+  /^(?:-o|--(?:lf|last-failed|ff|failed|stale|lib|bins|doc|examples|onlyChanged|changed|test-only))$/;
 /** Options that change only how results are shown, or how fast they come. */
 const HARMLESS =
-  /^(?:-v+|-vv|-q|-s|-x|-n\d*|-j\d*|-i|-race|-json|-count(?:=\d+)?|-timeout(?:=.*)?|-cover.*|--cov.*|--verbose|--quiet|--silent|--colors?(?:=.*)?|--no-colors?|--reporters?(?:=.*)?|--test-reporter(?:=.*)?|--tb(?:=.*)?|--run|run|--watch=false|--watchAll=false|--no-watch|--ci|--bail(?:=.*)?|--runInBand|--maxfail(?:=.*)?|--max-warnings.*|--no-coverage|--coverage|--nocapture|--no-header|--console=.*|--stacktrace|--info|--no-daemon|--offline|--pretty|--noEmit|--force-color|--format.*|--output-on-failure|--max-diagnostics=.*|--error-on-warnings|--timeout(?:=.*)?|--workers(?:=.*)?|--retries(?:=.*)?|--no-fail-fast|--failfast|--fail-fast|--|-o|-ra|-rA|-rf|-B|-u|--test-dir|--logger.*|--nologo|--verbosity.*|--trace)$/;
+  /^(?:-(?:v+|[qsxioBu]|[nj]\d*|r[aAf]|race|json|count(?:=\d+)?|cover.*)|--?timeout(?:=.*)?|--(?:cov|max-warnings|format|logger|verbosity).*|--(?:max-diagnostics|console)=.*|--(?:colors?|reporters?|test-reporter|tb|bail|workers|retries)(?:=.*)?|--(?:watch|watchAll)=false|--(?:verbose|quiet|silent|no-colors?|run|no-watch|ci|runInBand|maxfail(?:=.*)?|no-coverage|nocapture|no-header|stacktrace|info|no-daemon|offline|pretty|noEmit|force-color|output-on-failure|error-on-warnings|no-fail-fast|fail-?fast|test-dir|nologo|trace)?|run)$/;
 /** Harmless options whose value is the next word. */
 const HARMLESS_WITH_VALUE =
-  /^(?:-count|-timeout|--reporter|--test-reporter|--tb|--maxfail|--workers|-j|-n|-o|--logger|--verbosity|--console|--format|--timeout|--retries)$/;
+  /^(?:-(?:count|[jno])|--?timeout|--(?:reporter|test-reporter|tb|maxfail|workers|logger|verbosity|console|format|retries))$/;
 
 /** Splits the arguments of a run into targets, name filters and other options. */
 function limitsOf(name: string, args: readonly string[]): Pick<RunScope, "targets" | "filters" | "options"> {

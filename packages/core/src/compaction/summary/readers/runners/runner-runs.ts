@@ -10,7 +10,7 @@ import {
   scopeOf,
 } from "./run-scope.ts";
 import type { Runner, RunnerKind } from "./runner.ts";
-import type { ShellCommand } from "./shell-commands.ts";
+import { isSetUp, type ShellCommand } from "./shell-commands.ts";
 import { OTHER_TESTS } from "./test-runners.ts";
 
 /** Decides how each test, check or build of a command line ended. */
@@ -62,7 +62,9 @@ export function readRuns(
     scope,
     ...evidenceOf(command, scope, output, started),
   }));
-  const others = commands.filter((command) => !SET_UP.has(command.words[0] ?? "") && command.canFailLine);
+  const others = commands.filter(
+    (command) => command.canFailLine && !isSetUp(command) && command.words[0] !== "echo",
+  );
   const couldFail = read.filter(({ command }) => command.canFailLine);
   const isOnly = others.length === 1 && couldFail.length === 1;
   const culprit = isFailure ? culpritAmong(read) : -1;
@@ -91,19 +93,6 @@ function culpritAmong(read: readonly { readonly command: ShellCommand; readonly 
   const counted = read.findLastIndex((run) => isCulprit(run) && run.evidence.counts !== undefined);
   return counted === -1 ? read.findIndex(isCulprit) : counted;
 }
-
-/** Commands that prepare a line and are not the reason for its failure. */
-const SET_UP: ReadonlySet<string> = new Set([
-  "cd",
-  "pushd",
-  "export",
-  "set",
-  "source",
-  ".",
-  "echo",
-  "sleep",
-  "true",
-]);
 
 interface Seen extends Evidence {
   /** True if the output shows a passed part besides the failed part. */

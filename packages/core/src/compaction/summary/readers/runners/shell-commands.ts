@@ -1,6 +1,7 @@
-import { headOf } from "../../../../messages/text.ts";
+import { unixPath } from "../shell/paths.ts";
+import { isPipe, readShellLine, type SimpleCommand } from "../shell/shell-line.ts";
 
-/** Splits a shell command line into its commands, with what their position says about exit code and output. */
+/** Reads what the position of each command in a shell line says about its exit code and output. */
 
 /** Redirection and pipe that an output went through before the agent saw it. */
 export type OutputFilter =
@@ -16,7 +17,7 @@ export type OutputFilter =
 export interface ShellCommand {
   /** Words without quotes, assignments and redirections. */
   readonly words: readonly string[];
-  /** Last directory that a `cd` before it names, as written. */
+  /** Folder in which the command runs, with plain slashes. Undefined if it has no known name. */
   readonly directory: string | undefined;
   /** True if exit code 0 of the whole line proves that this command succeeded. */
   readonly isProvenByZero: boolean;
@@ -29,281 +30,69 @@ export interface ShellCommand {
   readonly isBackground: boolean;
 }
 
-/** Characters of a command to read. A longer command is a script with its data. */
-const READ_CHARS = 6_000;
-const MAX_COMMANDS = 60;
 const DEFAULT_LINES = 10;
 
-interface Token {
-  readonly kind: "word" | "operator";
-  readonly text: string;
-  /** True if quotes or escapes surrounded a part of the word. */
-  readonly isQuoted: boolean;
-}
-
-const OPERATOR = /^(?:&&|\|\||;;|\|&|[;|&()\n])/;
-const REDIRECTION = /^(?:\d?>&\d?-?|&>>?|\d?>>?\|?|\d?<(?!<)&?)/;
-/** A heredoc, without the lines of the text. `<<<` takes a word instead. */
-const HEREDOC = /^<<-?\s*(?:'([^'\n]*)'|"([^"\n]*)"|\\?([\w.-]+))/;
-
-/** Splits a command line into words and operators. Comments and the text of heredocs are left out. */
-function tokensOf(source: string): readonly Token[] {
-  const tokens: Token[] = [];
-  const ends: string[] = [];
-  let rest = source;
-  while (rest !== "") {
-    const blank = /^(?:[ \t\r]+|\\\n)+/.exec(rest)?.[0];
-    if (blank !== undefined) rest = rest.slice(blank.length);
-    else if (rest.startsWith("#")) rest = rest.slice(lineEnd(rest));
-    else {
-      const heredoc = HEREDOC.exec(rest);
-      const operator = OPERATOR.exec(rest)?.[0];
-      const redirection =
-        operator === "&" || operator === undefined ? REDIRECTION.exec(rest)?.[0] : undefined;
-      if (heredoc !== null && !rest.startsWith("<<<")) {
-        ends.push(heredoc[1] ?? heredoc[2] ?? heredoc[3] ?? "");
-        rest = rest.slice(heredoc[0].length);
-      } else if (redirection !== undefined) {
-        tokens.push({ kind: "operator", text: redirection, isQuoted: false });
-        rest = rest.slice(redirection.length);
-      } else if (operator !== undefined) {
-        tokens.push({ kind: "operator", text: operator, isQuoted: false });
-        rest = rest.slice(operator.length);
-        if (operator === "\n") rest = afterHeredocs(rest, ends.splice(0));
-      } else {
-        const word = readWord(rest);
-        tokens.push({ kind: "word", text: word.text, isQuoted: word.isQuoted });
-        rest = rest.slice(Math.max(1, word.length));
-      }
-    }
-  }
-  return tokens;
-}
-
-const lineEnd = (text: string): number => {
-  const at = text.indexOf("\n");
-  return at === -1 ? text.length : at;
-};
-
-/** Returns the text after the heredocs whose last lines are `ends`. */
-function afterHeredocs(text: string, ends: readonly string[]): string {
-  let rest = text;
-  for (const end of ends) {
-    let found = false;
-    while (rest !== "" && !found) {
-      const at = lineEnd(rest);
-      found = rest.slice(0, at).trim() === end;
-      rest = rest.slice(at + 1);
-    }
-  }
-  return rest;
-}
-
-/** Reads one word with its quotes. A substitution `$(…)` stays a part of the word. */
-function readWord(source: string): {
-  readonly text: string;
-  readonly length: number;
-  readonly isQuoted: boolean;
-} {
-  let text = "";
-  let at = 0;
-  let isQuoted = false;
-  while (at < source.length) {
-    const char = source.charAt(at);
-    if (char === "'" || char === '"' || char === "`") {
-      const end = quoteEnd(source, at);
-      text += source.slice(at + 1, end);
-      at = end + 1;
-      isQuoted = true;
-    } else if (char === "\\") {
-      text += source.charAt(at + 1);
-      at += 2;
-    } else if (char === "$" && source.charAt(at + 1) === "(") {
-      const end = substitutionEnd(source, at + 1);
-      text += source.slice(at, end + 1);
-      at = end + 1;
-      isQuoted = true;
-    } else if (/[\s;|&()<>]/.test(char)) break;
-    else {
-      text += char;
-      at++;
-    }
-  }
-  return { text, length: at, isQuoted };
-}
-
-function quoteEnd(source: string, start: number): number {
-  const quote = source.charAt(start);
-  for (let at = start + 1; at < source.length; at++) {
-    const char = source.charAt(at);
-    if (char === quote) return at;
-    if (char === "\\" && quote !== "'") at++;
-    else if (char === "$" && quote === '"' && source.charAt(at + 1) === "(")
-      at = substitutionEnd(source, at + 1);
-  }
-  return source.length;
-}
-
-/** Returns the position of the bracket that closes a substitution. Brackets in quotes count as well. */
-function substitutionEnd(source: string, start: number): number {
-  let depth = 0;
-  for (let at = start; at < source.length; at++) {
-    const char = source.charAt(at);
-    if (char === "(") depth++;
-    else if (char === ")" && --depth === 0) return at;
-    else if (char === "\\") at++;
-  }
-  return source.length;
-}
-
-interface Part {
-  readonly words: string[];
-  readonly texts: Token[];
-  /** Operator after the command. */
-  after: string;
-  /** Index of the and-or list that has the command. */
-  readonly list: number;
-  outputFile: string | undefined;
-  dropsErrors: boolean;
-  /** Index of the first command after the group that has this command, if the group is piped. */
-  pipedTo: number | undefined;
-}
-
-/** Returns the commands of a line, in order. `cwd`: the directory in which the line starts. */
+/** Returns the commands of a line, in order. `cwd`: the folder in which the line starts. */
 export function shellCommands(line: string, cwd?: string): readonly ShellCommand[] {
-  const parts = partsOf(tokensOf(headOf(line, READ_CHARS))).slice(0, MAX_COMMANDS);
-  const hasKeywords = parts.some(({ words: [first = ""] }) => CONTROL_WORDS.has(first));
-  const stopsOnError = parts.some(({ words }) => words[0] === "set" && /^-\w*e/.test(words[1] ?? ""));
-  const lastList = parts.at(-1)?.list ?? 0;
-  const withOr = new Set(parts.flatMap(({ after, list }) => (after === "||" ? [list] : [])));
-  let directory = cwd;
-  return parts.map((part, index): ShellCommand => {
-    const words = withoutKeywords(part.words);
-    if (words[0] === "cd" || words[0] === "pushd") directory = joinedPath(directory, words[1]);
-    const isPiped = part.after === "|" || part.after === "|&" || part.pipedTo !== undefined;
-    const isLast = part.list === lastList;
+  const { commands, lastList } = readShellLine(line, cwd);
+  const hasKeywords = commands.some(
+    ({ keywords, words: [first = ""] }) => keywords.length > 0 || CONTROL_WORDS.test(first),
+  );
+  const stopsOnError = commands.some(({ words }) => words[0] === "set" && /^-\w*e/.test(words[1] ?? ""));
+  const withOr = new Set(commands.flatMap(({ after, list }) => (after === "||" ? [list] : [])));
+  return commands.map((command, index): ShellCommand => {
+    const { words, folder, after, list, pipedTo } = command;
+    const canFailLine = !isPipe(after) && pipedTo === undefined && (list === lastList || stopsOnError);
     return {
       words,
-      directory,
-      isProvenByZero:
-        !isPiped && !hasKeywords && !withOr.has(part.list) && (isLast || stopsOnError) && part.after !== "&",
-      canFailLine: !isPiped && (isLast || stopsOnError),
-      filters: filtersAfter(parts, index),
-      dropsErrors: part.dropsErrors,
-      isBackground: part.after === "&",
+      directory: unixPath(folder) || undefined,
+      isProvenByZero: canFailLine && !hasKeywords && !withOr.has(list) && after !== "&",
+      canFailLine,
+      filters: filtersAfter(commands, index),
+      dropsErrors: dropsErrors(command),
+      isBackground: after === "&",
     };
   });
 }
 
-const CONTROL_WORDS: ReadonlySet<string> = new Set(["if", "for", "while", "until", "case", "!", "function"]);
-const LEADING_WORDS: ReadonlySet<string> = new Set([
-  "if",
-  "while",
-  "until",
-  "then",
-  "do",
-  "else",
-  "elif",
-  "!",
-  "{",
-]);
+/** Returns true for a command that prepares a line and is not the reason for its failure. */
+export const isSetUp = ({ words: [program = ""] }: ShellCommand): boolean =>
+  /^(?:cd|pushd|export|set|source|\.|sleep|true)$/.test(program);
 
-function withoutKeywords(words: readonly string[]): readonly string[] {
-  const start = words.findIndex((word) => !LEADING_WORDS.has(word));
-  return start === -1 ? [] : words.slice(start);
+/** Words that start a loop, a choice or a function. */
+const CONTROL_WORDS = /^(?:for|case|function)$/;
+
+/** Returns true if the last redirection of the error output drops it. */
+function dropsErrors({ redirections }: SimpleCommand): boolean {
+  const last = redirections.findLast(({ operator }) => /^(?:2>|&>)/.test(operator));
+  return last !== undefined && (last.operator.startsWith("&") || last.target === "/dev/null");
 }
 
-const newPart = (list: number): Part => ({
-  words: [],
-  texts: [],
-  after: "",
-  list,
-  outputFile: undefined,
-  dropsErrors: false,
-  pipedTo: undefined,
-});
-
-function partsOf(tokens: readonly Token[]): readonly Part[] {
-  const parts: Part[] = [];
-  const groups: number[] = [];
-  let closed: number | undefined;
-  let list = 0;
-  let part = newPart(list);
-  const push = (after: string): void => {
-    part.after = after;
-    if (part.words.length > 0) parts.push(part);
-    else if (closed !== undefined && after.startsWith("|") && after !== "||") {
-      for (const inside of parts.slice(closed)) inside.pipedTo ??= parts.length;
-    } else if (parts.length > 0 && (after === "&&" || after === "||")) {
-      const before = parts.at(-1);
-      if (before !== undefined) before.after = after;
-    }
-    closed = undefined;
-  };
-  for (const [index, token] of tokens.entries()) {
-    if (token.kind === "word") {
-      if (tokens[index - 1]?.kind === "operator" && REDIRECTION.test(tokens[index - 1]?.text ?? "")) {
-        redirect(part, tokens[index - 1]?.text ?? "", token.text);
-      } else if (token.text === "{" && !token.isQuoted && part.words.length === 0) groups.push(parts.length);
-      else if (token.text === "}" && !token.isQuoted && part.words.length === 0) closed = groups.pop();
-      else if (part.words.length > 0 || token.isQuoted || !ASSIGNMENT.test(token.text)) {
-        part.words.push(token.text);
-        part.texts.push(token);
-      }
-    } else if (token.text === "(") groups.push(parts.length);
-    else if (token.text === ")") {
-      const start = groups.pop();
-      push("");
-      closed = start;
-      part = newPart(list);
-    } else if (/^[;|&\n]/.test(token.text) && !REDIRECTION.test(token.text)) {
-      push(token.text);
-      if (/^(?:;|;;|\n|&)$/.test(token.text) && tokens[index + 1] !== undefined) list++;
-      part = newPart(list);
-    } else if (/2>&1|^&>/.test(token.text)) part.dropsErrors = false;
-  }
-  push("");
-  // A line that ends with `;` has no list after it.
-  return parts;
-}
-
-const ASSIGNMENT = /^\w+\+?=/;
-
-function redirect(part: Part, operator: string, file: string): void {
-  if (operator.startsWith("2>")) part.dropsErrors = file === "/dev/null";
-  else if (/^[1&]?>/.test(operator)) {
-    part.outputFile = file;
-    if (operator.startsWith("&")) part.dropsErrors = true;
-  }
-}
+const outputFile = ({ redirections }: SimpleCommand): string | undefined =>
+  redirections.findLast(({ operator, target }) => /^[1&]?>/.test(operator) && target !== "")?.target;
 
 /** Returns what the output of a command went through. */
-function filtersAfter(parts: readonly Part[], index: number): readonly OutputFilter[] {
+function filtersAfter(commands: readonly SimpleCommand[], index: number): readonly OutputFilter[] {
   const filters: OutputFilter[] = [];
-  const part = parts[index];
-  if (part === undefined) return filters;
-  const { outputFile } = part;
+  let shown = commands[index];
   let at = index;
-  if (outputFile !== undefined) {
-    const shown = parts.findIndex(
-      (later, place) => place > index && outputFile !== "/dev/null" && later.words.includes(outputFile),
+  const file = shown && outputFile(shown);
+  if (file !== undefined) {
+    at = commands.findIndex(
+      ({ words }, place) => place > index && file !== "/dev/null" && words.includes(file),
     );
-    const shower = parts[shown];
-    if (shower === undefined) return [{ kind: "hidden" }];
-    filters.push(...filterOf(shower.words.filter((word) => word !== outputFile)));
-    at = shown;
+    shown = commands[at];
+    if (shown === undefined) return [{ kind: "hidden" }];
+    filters.push(...filterOf(shown.words.filter((word) => word !== file)));
   }
-  let next = parts[at]?.pipedTo ?? (isPipe(parts[at]?.after) ? at + 1 : undefined);
-  while (next !== undefined) {
-    const filter: Part | undefined = parts[next];
-    if (filter === undefined) break;
+  let next = shown?.pipedTo ?? at + 1;
+  let isPiped = shown?.pipedTo !== undefined || isPipe(shown?.after);
+  for (let filter = commands[next]; isPiped && filter !== undefined; filter = commands[++next]) {
     filters.push(...filterOf(filter.words));
-    next = isPipe(filter.after) ? next + 1 : undefined;
+    isPiped = isPipe(filter.after);
   }
   return filters;
 }
-
-const isPipe = (operator: string | undefined): boolean => operator === "|" || operator === "|&";
 
 function filterOf(words: readonly string[]): readonly OutputFilter[] {
   const [program = "", ...args] = words;
@@ -339,20 +128,4 @@ function grepFilter(args: readonly string[]): OutputFilter {
     texts: texts.every((text) => !/[.*+?[\]{}\\]/.test(text)) ? texts : undefined,
     ignoresCase,
   };
-}
-
-/** Joins a directory with a `cd` that follows it. */
-export function joinedPath(base: string | undefined, path: string | undefined): string | undefined {
-  if (path === undefined || path === "." || path === "-" || path.includes("$")) return base;
-  const slashed = path
-    .replace(/[\\/]+/g, "/")
-    .replace(/^([A-Za-z]):\//, (_, drive: string) => `/${drive.toLowerCase()}/`);
-  if (slashed.startsWith("/") || slashed.startsWith("~") || base === undefined)
-    return slashed.replace(/(.)\/+$/, "$1");
-  const parts = base.replace(/\/+$/, "").split("/");
-  for (const part of slashed.split("/")) {
-    if (part === "..") parts.pop();
-    else if (part !== "." && part !== "") parts.push(part);
-  }
-  return parts.join("/");
 }

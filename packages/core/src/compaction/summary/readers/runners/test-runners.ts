@@ -3,17 +3,15 @@ import type { Runner } from "./runner.ts";
 /** Name of a runner that is known by its counts only. */
 export const OTHER_TESTS = "tests";
 
-/**
- * Test runners. Every pattern is applied to one line without colors. The samples beside this file show what
- * the runners print.
- */
-export const TEST_RUNNERS: readonly Runner[] = [
+type Row = Pick<Runner, "name" | "summary" | "passed" | "failed" | "failure" | "failureWords"> &
+  Partial<Runner>;
+
+/** Patterns are applied to one line without colors. The samples beside this file show what the runners print. */
+const ROWS: readonly Row[] = [
   {
     name: "vitest",
-    kind: "test",
     command: /^vitest\b/,
     mark: /^\s*(?:RUN\s+v\d|Test Files\s+\S)/,
-    prints: "once",
     summary: /^\s*(?:Test Files|Errors|Type Errors)\s+\S/,
     passed: /^\s*Test Files\s+[1-9]\d* passed/,
     failed: /[1-9]\d* (?:failed|errors?)\b/,
@@ -27,10 +25,7 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "jest",
-    kind: "test",
     command: /^(?:jest|react-scripts test)\b/,
-    mark: /^Test Suites:\s/,
-    prints: "once",
     summary: /^Test Suites:\s/,
     passed: /[1-9]\d* passed/,
     failed: /[1-9]\d* failed/,
@@ -43,7 +38,6 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "mocha",
-    kind: "test",
     command: /^(?:mocha|cypress run)\b/,
     mark: /^\s*\d+ passing\b/,
     prints: "last",
@@ -56,10 +50,8 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "node --test",
-    kind: "test",
     command: /^(?:node|tsx)\b(?=.*\s--test\b)/,
     mark: /^[ℹ#] (?:tests|suites) \d/,
-    prints: "once",
     summary: /^[ℹ#] fail \d/,
     passed: /^[ℹ#] fail 0\b/,
     failed: /^[ℹ#] (?:fail|cancelled) [1-9]/,
@@ -72,7 +64,6 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "playwright",
-    kind: "test",
     command: /^playwright test\b/,
     mark: /^Running \d+ tests? using \d+ workers?/,
     prints: "spaced",
@@ -87,10 +78,8 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "pytest",
-    kind: "test",
     command: /^(?:py\.?test|tox|nox)\b/,
     mark: /^=+ test session starts =+|^(?:=+ )?\d+ (?:passed|failed|errors?)\b.* in [\d.]+s/,
-    prints: "once",
     summary: /^(?:=+ )?\d+ [a-z]+\b.* in [\d.]+s/,
     passed: /[1-9]\d* passed/,
     failed: /[1-9]\d* (?:failed|errors?)\b/,
@@ -104,10 +93,8 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "unittest",
-    kind: "test",
     command: /^(?:unittest|manage\.py test)\b/,
     mark: /^Ran \d+ tests? in [\d.]+s/,
-    prints: "once",
     summary: /^(?:OK|FAILED)(?: \(.*\))?$/,
     passed: /^OK\b/,
     failed: /^FAILED\b/,
@@ -120,7 +107,6 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "go test",
-    kind: "test",
     command: /^(?:go test|gotestsum)\b/,
     mark: /^(?:ok|FAIL)\s+\S+\s+(?:[\d.]+s|\(cached\)|\[build failed\])|^=== RUN |^--- (?:PASS|FAIL): /,
     prints: "each",
@@ -135,7 +121,6 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "cargo test",
-    kind: "test",
     command: /^cargo (?:test|nextest)\b/,
     mark: /^test result: |^running \d+ tests?$/,
     prints: "each",
@@ -151,7 +136,6 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "dotnet test",
-    kind: "test",
     command: /^dotnet (?:test|vstest)\b/,
     mark: /^(?:Passed!|Failed!)\s+- Failed:|^Test Run (?:Successful|Failed)|^Test run summary: /,
     prints: "parts",
@@ -167,10 +151,8 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "gradle",
-    kind: "test",
     command: /^(?:gradlew?|gradlew\.bat)\b(?=.*(?:\btest|Test\b|\bcheck\b))/,
     mark: /^> Task :|^BUILD (?:SUCCESSFUL|FAILED) in/,
-    prints: "once",
     summary: /^BUILD (?:SUCCESSFUL|FAILED)/,
     passed: /^BUILD SUCCESSFUL/,
     failed: /^BUILD FAILED/,
@@ -183,10 +165,8 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "maven",
-    kind: "test",
     command: /^(?:mvnw?|mvnd)\b(?=.*\b(?:test|verify|package|install)\b)/,
     mark: /^\[(?:INFO|ERROR)\] (?:BUILD |---|Scanning for projects|Tests run:)|^Tests run: \d/,
-    prints: "once",
     summary: /\bBUILD (?:SUCCESS|FAILURE)\b/,
     passed: /\bBUILD SUCCESS\b/,
     failed: /\bBUILD FAILURE\b/,
@@ -198,10 +178,8 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "rspec",
-    kind: "test",
     command: /^(?:rspec|rake (?:spec|test)|rails test|minitest)\b/,
     mark: /^\d+ (?:examples|runs), \d+ /,
-    prints: "once",
     summary: /^\d+ (?:examples?|runs|tests), .*\b\d+ failures?/,
     passed: /^[1-9]\d* (?:examples?|runs|tests), .*\b0 failures?/,
     failed: /\b[1-9]\d* (?:failures?|errors?)\b/,
@@ -212,10 +190,8 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "phpunit",
-    kind: "test",
     command: /^(?:phpunit|pest|(?:artisan|php artisan) test)\b/,
     mark: /^PHPUnit \d|^OK \(\d+ tests?, \d+ assertions?\)|^Tests: \d+, Assertions: \d/,
-    prints: "once",
     summary: /^OK\b.*|^Tests: \d+, |^(?:FAILURES|ERRORS)!/,
     passed: /^OK\b|^Tests: [1-9]/,
     failed: /^(?:FAILURES|ERRORS)!|(?:Failures|Errors): [1-9]/,
@@ -227,10 +203,8 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "prove",
-    kind: "test",
     command: /^prove\b/,
     mark: /^Result: (?:PASS|FAIL)|^All tests successful\./,
-    prints: "once",
     summary: /^Result: (?:PASS|FAIL|NOTESTS)/,
     passed: /^Result: PASS/,
     failed: /^Result: FAIL/,
@@ -240,10 +214,8 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "ctest",
-    kind: "test",
     command: /^ctest\b/,
     mark: /^\d+% tests passed, \d/,
-    prints: "once",
     summary: /^\d+% tests passed/,
     passed: /^100% tests passed, 0/,
     failed: /[1-9]\d* tests? failed/,
@@ -256,10 +228,8 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "bun test",
-    kind: "test",
     command: /^bun test\b/,
     mark: /^Ran \d+ tests? across \d+ files?/,
-    prints: "once",
     summary: /^\s*\d+ fail$/,
     passed: /^\s*0 fail$/,
     failed: /^\s*[1-9]\d* fail$/,
@@ -272,10 +242,8 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "deno test",
-    kind: "test",
     command: /^deno test\b/,
     mark: /^(?:ok|FAILED) \| \d+ passed/,
-    prints: "once",
     summary: /^(?:ok|FAILED) \| \d/,
     passed: /^ok \| [1-9]/,
     failed: /^FAILED \|/,
@@ -285,10 +253,8 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "mix test",
-    kind: "test",
     command: /^mix test\b/,
     mark: /^(?:\d+ doctests?, )?\d+ tests?, \d+ failures?/,
-    prints: "once",
     summary: /^(?:\d+ [a-z]+, )*\d+ tests?, \d+ failures?/,
     passed: /\b0 failures/,
     failed: /\b[1-9]\d* failures?/,
@@ -299,7 +265,6 @@ export const TEST_RUNNERS: readonly Runner[] = [
   },
   {
     name: "swift test",
-    kind: "test",
     command: /^(?:swift test|xcodebuild\b.*\btest)\b/,
     mark: /^\s*Executed \d+ tests?, with/,
     prints: "parts",
@@ -313,8 +278,6 @@ export const TEST_RUNNERS: readonly Runner[] = [
   {
     // Any other runner behind a script, by counts at the start of a line.
     name: OTHER_TESTS,
-    kind: "test",
-    mark: /^\W*(?:(?:Error|Tests?|Suites?|Total|Results?|Summary)\b\W*)?\d+ (?:tests? )?(?:passed|failed|passing|failing|failures?|pass|fail)\b/i,
     prints: "parts",
     summary:
       /^\W*(?:(?:Error|Tests?|Suites?|Total|Results?|Summary)\b\W*)?\d+ (?:tests? )?(?:passed|failed|passing|failing|failures?|pass|fail)\b/i,
@@ -324,3 +287,11 @@ export const TEST_RUNNERS: readonly Runner[] = [
     failureWords: ["1 failed"],
   },
 ];
+
+/** Test runners. By default, a runner prints one summary line, which identifies it. */
+export const TEST_RUNNERS: readonly Runner[] = ROWS.map((row) => ({
+  kind: "test",
+  prints: "once",
+  mark: row.summary,
+  ...row,
+}));
