@@ -50,6 +50,28 @@ describe("rows about outcomes", () => {
     expect(requests).toContain('no closing message, last words: "The old helpers are unused now."');
   });
 
+  it.each([
+    ["It still doesn't work, the cart is empty.", " (the user's next message corrects this)"],
+    ["npm run start", " (the user tested this next)"],
+    ["Now write the release notes for the shop.", ""],
+  ])("says how the user reacted to an outcome that the assistant only stated: %s", (next, reaction) => {
+    const build = (session: ConversationBuilder): void => {
+      session.user("Add a discount to the cart");
+      session.tool("e", "Edit", EDIT, "ok");
+      session.assistant("The cart has a discount now.");
+    };
+    const outcome = `"Add a discount to the cart" → The cart has a discount now.${reaction}`;
+    const session = new ConversationBuilder();
+    build(session);
+    const chained = after(summaryOf(session));
+    for (const one of [session, chained]) {
+      one.user(next);
+      one.assistant("Let me look.");
+      const lines = sectionOf(summaryOf(one), "Primary Request and Intent").split("\n");
+      expect(lines.map((line) => line.replace(/ \[[^\]]*\]$/, ""))).toContain(`- ${outcome}`);
+    }
+  });
+
   it("uses the closing text as the outcome when only reads follow it", () => {
     const session = new ConversationBuilder();
     session.user("Add a discount to the cart");

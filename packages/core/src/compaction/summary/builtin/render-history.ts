@@ -5,6 +5,7 @@ import {
   AFTER_INTERRUPTION,
   choiceText,
   commandsIn,
+  complains,
   condensed,
   type Exchange,
   earlierItems,
@@ -17,6 +18,7 @@ import {
   type HumanMessage,
   hasClosingText,
   IN_PROGRESS,
+  isCommandLine,
   isRequest,
   LABELS,
   lastLongerRequest,
@@ -90,10 +92,18 @@ function requestForms(exchanges: readonly Exchange[], at: number): string[] {
   const asked = quoted(clip(text, MAX_REQUEST_CHARS)) + (context ? ` (in reply to: ${context})` : "");
   const said = outcomeOf(exchange);
   const proofs = proofsOf(exchange).join("; ");
+  const reaction = reactionTo(exchanges.slice(at + 1).find(isRequest)?.message);
   return [
-    `- ${asked} → ${said}${proofs === "" ? "" : ` [${proofs}]`}`,
-    `- ${quoted(clip(text, 70))} → ${clip(said, 90)}`,
+    `- ${asked} → ${said}${reaction}${proofs === "" ? "" : ` [${proofs}]`}`,
+    `- ${quoted(clip(text, 70))} → ${clip(said, 90)}${reaction}`,
   ];
+}
+
+/** Returns what the user's next message says about an outcome that only the assistant stated, or "". */
+function reactionTo(next: HumanMessage | undefined): string {
+  if (next === undefined || next.afterInterruption || next.kind === "remark") return "";
+  if (complains(next.text) || soundsLikeCorrection(next)) return " (the user's next message corrects this)";
+  return isCommandLine(next.text) ? " (the user tested this next)" : "";
 }
 
 function outcomeOf(exchange: Exchange): string {
@@ -154,7 +164,8 @@ function earlierRequests(digest: SessionDigest, hasNewer: boolean): Piece[] {
   );
   if (isRepeated) return pieces;
   const asked = quoted(clip(oneLine(text), MAX_REQUEST_CHARS));
-  return [...pieces, piece([`- ${asked} → ${earlierOutcome(digest)}`], 240, LABELS.pastRequests)];
+  const outcome = `${earlierOutcome(digest)}${reactionTo(digest.exchanges.find(isRequest)?.message)}`;
+  return [...pieces, piece([`- ${asked} → ${outcome}`], 240, LABELS.pastRequests)];
 }
 
 /** Number of first characters that identify a request. */
