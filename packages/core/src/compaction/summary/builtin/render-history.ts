@@ -114,7 +114,7 @@ function outcomeOf(exchange: Exchange): string {
 
 const NO_CLOSING_MESSAGE = "the assistant worked on it but wrote no closing message";
 
-/** Returns the last words of work that went on after them. They are no outcome. */
+/** Returns the last words before further work. They are no outcome. */
 const lastWordsOnly = (lead: string): string =>
   `${NO_CLOSING_MESSAGE}, last words: ${quoted(asOutcome(lead))}`;
 
