@@ -51,7 +51,9 @@ describe("rows about outcomes", () => {
   });
 
   it.each([
-    ["It still doesn't work, the cart is empty.", " (the user's next message corrects this)"],
+    ["It still doesn't work, the cart is empty.", " (the user objected or reported a fault next)"],
+    ["[image]\nThere is a bug at the top of the cart.", " (the user objected or reported a fault next)"],
+    ["But with a cache, which is fine by me, there's no reason to load the prices again.", ""],
     ["npm run start", " (the user tested this next)"],
     ["Now write the release notes for the shop.", ""],
   ])("says how the user reacted to an outcome that the assistant only stated: %s", (next, reaction) => {

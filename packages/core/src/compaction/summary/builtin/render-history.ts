@@ -25,11 +25,13 @@ import {
   messageForms,
   messageKey,
   NEEDS_CONTEXT_CHARS,
+  opensWithCorrection,
   outcomeText,
   type Plan,
   parseMessageItem,
   readReasonItem,
   repliedTo,
+  reportsFault,
   requestInFull,
   resultSentence,
   SEE_CURRENT_REQUEST,
@@ -99,10 +101,11 @@ function requestForms(exchanges: readonly Exchange[], at: number): string[] {
   ];
 }
 
-/** Returns what the user's next message says about an outcome that only the assistant stated, or "". */
+/** Returns how the user's next message reacts to an outcome that only the assistant stated, or "". */
 function reactionTo(next: HumanMessage | undefined): string {
   if (next === undefined || next.afterInterruption || next.kind === "remark") return "";
-  if (complains(next.text) || soundsLikeCorrection(next)) return " (the user's next message corrects this)";
+  if (complains(next.text) || opensWithCorrection(next) || reportsFault(next.text))
+    return " (the user objected or reported a fault next)";
   return isCommandLine(next.text) ? " (the user tested this next)" : "";
 }
 

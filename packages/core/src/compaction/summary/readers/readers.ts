@@ -118,6 +118,7 @@ export {
   onlyTells,
   pointsBack,
   readCancellation,
+  reportsFault,
   ruleIn,
   saysRule,
   saysStrictRule,
