@@ -203,6 +203,23 @@ describe("facts of earlier compactions", () => {
     expect(texts(chain, "file")).toEqual(["moved /project/src/b.ts"]);
   });
 
+  it("lists only the last version of a commit that was amended after a compaction", () => {
+    const chain = new Chain(GOOD);
+    chain.compact((session) => {
+      session.user("Commit the cart");
+      session.tool("a", "Bash", { command: "git commit -m x" }, "[main 1111111] Add the cart");
+      session.tool("b", "Bash", { command: "git commit -m y" }, "[main 3333333] Add the menu");
+    });
+    chain.compact((session) => {
+      session.user("Amend the commit");
+      session.tool("c", "Bash", { command: "git commit --amend" }, "[main 2222222] Add the cart");
+    });
+    expect(texts(chain, "reference").toSorted()).toEqual([
+      'commit 2222222 "Add the cart"',
+      'commit 3333333 "Add the menu"',
+    ]);
+  });
+
   it("keeps the to-do list over compactions whose messages do not mention it", () => {
     const chain = new Chain(HOSTILE);
     chain.compact((session) => {

@@ -5,7 +5,14 @@ import { digestSession, isRequest, type SessionDigest } from "../summary/readers
 import { readDirectives } from "./directives.ts";
 import { type DraftFact, readEntries } from "./fact-source.ts";
 import { isReasonFact, reasonFacts } from "./reason-facts.ts";
-import { askedFacts, mentionFacts, openBefore, planFacts, withPlansUpToDate } from "./said-facts.ts";
+import {
+  askedFacts,
+  mentionFacts,
+  openBefore,
+  planFacts,
+  withoutAmendedCommits,
+  withPlansUpToDate,
+} from "./said-facts.ts";
 import {
   commandFacts,
   errorFacts,
@@ -87,7 +94,8 @@ function stillValid(before: readonly Fact[], digest: SessionDigest): readonly Fa
     (fact) =>
       !isOf("directive", "todo")(fact) && !isReasonFact(fact) && !(hasSpoken && fact.kind === "question"),
   );
-  return withErrorsResolved(withoutRunsRepeated(withoutMovedFiles(kept, digest), digest), digest);
+  const current = withoutAmendedCommits(withoutMovedFiles(kept, digest), digest);
+  return withErrorsResolved(withoutRunsRepeated(current, digest), digest);
 }
 
 /** Gives each fact an id. A fact that was already known keeps its id. */

@@ -260,7 +260,7 @@ export function mentionFacts({ digest, has, idsAt, outcomeIds }: ReadEntries): r
     // Of an amended commit, only the last version exists.
     const made = commits.filter((commit) => has(commit.at) && lastOf.get(commit.subject) === commit);
     const facts = made.map(({ at, id, subject }): DraftFact => {
-      const text = `commit ${id} "${clip(subject, SUBJECT_CHARS)}"`;
+      const text = `commit ${id}${shownSubject(subject)}`;
       return { kind: "reference", text, needles: [id], entryIds: outcomeIds(at) };
     });
     if (message === undefined || !has(message.at)) return facts;
@@ -271,6 +271,22 @@ export function mentionFacts({ digest, has, idsAt, outcomeIds }: ReadEntries): r
       ...quantities.map((text): DraftFact => ({ kind: "quantity", text, entryIds })),
       ...facts,
     ];
+  });
+}
+
+const shownSubject = (subject: string): string => ` "${clip(subject, SUBJECT_CHARS)}"`;
+
+/** Returns the facts of earlier compactions without the commits that were amended since. */
+export function withoutAmendedCommits(
+  carried: readonly Fact[],
+  { exchanges }: SessionDigest,
+): readonly Fact[] {
+  const newer = new Set(
+    exchanges.flatMap(({ commits }) => commits.map(({ subject }) => shownSubject(subject))),
+  );
+  return carried.filter(({ kind, text }) => {
+    const subject = kind === "reference" ? /^commit [0-9a-f]+( ".*")$/s.exec(text)?.[1] : undefined;
+    return subject === undefined || !newer.has(subject);
   });
 }
 

@@ -5,6 +5,7 @@ import {
   AFTER_INTERRUPTION,
   choiceText,
   commandsIn,
+  complains,
   condensed,
   type Exchange,
   earlierItems,
@@ -15,17 +16,22 @@ import {
   errorForms,
   failedElsewhere,
   type HumanMessage,
+  hasClosingText,
+  IN_PROGRESS,
+  isCommandLine,
   isRequest,
   LABELS,
   lastLongerRequest,
   messageForms,
   messageKey,
   NEEDS_CONTEXT_CHARS,
+  opensWithCorrection,
   outcomeText,
   type Plan,
   parseMessageItem,
   readReasonItem,
   repliedTo,
+  reportsFault,
   requestInFull,
   resultSentence,
   SEE_CURRENT_REQUEST,
@@ -88,19 +94,32 @@ function requestForms(exchanges: readonly Exchange[], at: number): string[] {
   const asked = quoted(clip(text, MAX_REQUEST_CHARS)) + (context ? ` (in reply to: ${context})` : "");
   const said = outcomeOf(exchange);
   const proofs = proofsOf(exchange).join("; ");
+  const reaction = reactionTo(exchanges.slice(at + 1).find(isRequest)?.message);
   return [
-    `- ${asked} → ${said}${proofs === "" ? "" : ` [${proofs}]`}`,
-    `- ${quoted(clip(text, 70))} → ${clip(said, 90)}`,
+    `- ${asked} → ${said}${reaction}${proofs === "" ? "" : ` [${proofs}]`}`,
+    `- ${quoted(clip(text, 70))} → ${clip(said, 90)}${reaction}`,
   ];
+}
+
+/** Returns how the user's next message reacts to an outcome that only the assistant stated, or "". */
+function reactionTo(next: HumanMessage | undefined): string {
+  if (next === undefined || next.afterInterruption || next.kind === "remark") return "";
+  if (complains(next.text) || opensWithCorrection(next) || reportsFault(next.text))
+    return " (the user objected or reported a fault next)";
+  return isCommandLine(next.text) ? " (the user tested this next)" : "";
 }
 
 function outcomeOf(exchange: Exchange): string {
   const lead = statedOutcome(exchange);
-  if (lead !== undefined) return asOutcome(lead);
+  if (lead !== undefined) return hasClosingText(exchange) ? asOutcome(lead) : lastWordsOnly(lead);
   return exchange.actions.length > 0 ? NO_CLOSING_MESSAGE : "no answer before the next message";
 }
 
 const NO_CLOSING_MESSAGE = "the assistant worked on it but wrote no closing message";
+
+/** Returns the last words before further work. They are no outcome. */
+const lastWordsOnly = (lead: string): string =>
+  `${NO_CLOSING_MESSAGE}, last words: ${quoted(asOutcome(lead))}`;
 
 /** Returns the outcome without a mark such as "🎉" before it. */
 const asOutcome = (lead: string): string =>
@@ -148,7 +167,8 @@ function earlierRequests(digest: SessionDigest, hasNewer: boolean): Piece[] {
   );
   if (isRepeated) return pieces;
   const asked = quoted(clip(oneLine(text), MAX_REQUEST_CHARS));
-  return [...pieces, piece([`- ${asked} → ${earlierOutcome(digest)}`], 240, LABELS.pastRequests)];
+  const outcome = `${earlierOutcome(digest)}${reactionTo(digest.exchanges.find(isRequest)?.message)}`;
+  return [...pieces, piece([`- ${asked} → ${outcome}`], 240, LABELS.pastRequests)];
 }
 
 /** Number of first characters that identify a request. */
@@ -191,8 +211,11 @@ function earlierOutcome({ earlier, exchanges }: SessionDigest): string {
   const [first] = exchanges;
   const words = earlierLastWords(earlier);
   const continued = first?.message === undefined && first !== undefined ? statedOutcome(first) : undefined;
-  const lead = continued ?? (words === undefined ? undefined : resultSentence(words));
-  return lead === undefined ? NO_CLOSING_MESSAGE : asOutcome(lead);
+  if (continued !== undefined && first !== undefined)
+    return hasClosingText(first) ? asOutcome(continued) : lastWordsOnly(continued);
+  const lead = words === undefined ? undefined : resultSentence(words);
+  if (lead === undefined) return NO_CLOSING_MESSAGE;
+  return earlierItems(earlier, "Pending Tasks").includes(IN_PROGRESS) ? lastWordsOnly(lead) : asOutcome(lead);
 }
 
 /** Text that an earlier summary adds to a short request, on a line of its own. */
@@ -321,13 +344,18 @@ function earlierErrors({ earlier }: SessionDigest, newer: readonly ErrorRecord[]
   );
   return items.map((item, index) => {
     const bullet = bulleted(item);
+    const end = STATE_OF_ERROR.exec(bullet)?.[0] ?? "";
+    const error = bullet.slice(0, bullet.length - end.length);
     return piece(
-      [clipMarkdown(bullet, MAX_EARLIER_ERROR_CHARS), clip(oneLine(bullet), 140)],
+      [`${clipMarkdown(error, MAX_EARLIER_ERROR_CHARS)}${end}`, `${clip(oneLine(error), 140)}${end}`],
       rising(70, 84, index, items.length),
       LABELS.earlierErrors,
     );
   });
 }
+
+/** State at the end of an error. A clipped error keeps it, because an error without it looks open. */
+const STATE_OF_ERROR = / → [^→`\n]{1,200}$/;
 
 const MAX_FINDINGS = 12;
 const MAX_EARLIER_SOLUTION_CHARS = 420;

@@ -2,9 +2,12 @@ import { bulleted, clip, inlineCode, oneLine, quoted } from "../clip.ts";
 import {
   earlierItems,
   Happenings,
+  IN_PROGRESS,
   isRequest,
   LABELS,
   messageKey,
+  programKey,
+  readCommand,
   remainingWork,
   type SessionDigest,
 } from "../readers/readers.ts";
@@ -141,9 +144,7 @@ function workUnderWay(digest: SessionDigest): string[] {
   const { exchanges, openQuestions, lastActor } = digest;
   if (openQuestions.length > 0 || (lastActor !== "tool" && lastActor !== "person")) return [];
   if (!exchanges.some(isRequest) && currentRequestBefore(digest) === undefined) return [];
-  return [
-    `- ${lastActor === "tool" ? "In progress" : "Not started"}: the user's latest request (see section 1)`,
-  ];
+  return [lastActor === "tool" ? IN_PROGRESS : "- Not started: the user's latest request (see section 1)"];
 }
 
 /** Returns tests and builds that failed in the last exchange and are not fixed. */
@@ -152,8 +153,11 @@ function openFailures({ exchanges, errors }: SessionDigest): string[] {
   const open = errors.filter(
     (error) => error.weight === 3 && error.resolution === undefined && error.at >= since,
   );
-  const sources = new Set(open.map(({ source }) => inlineCode(clip(source, 100))));
-  return [...sources].slice(-3).map((source) => `- Failed, not seen to pass since: ${source}`);
+  // A later attempt with the same programs replaces an earlier one.
+  const sources = new Map(open.map(({ source }) => [programKey(readCommand(0, source)), source]));
+  return [...sources.values()]
+    .slice(-3)
+    .map((source) => `- Failed, not seen to pass since: ${inlineCode(clip(source, 100))}`);
 }
 
 /**

@@ -43,6 +43,7 @@ describe("readCommand", () => {
       "test result: ok. 5 passed; 0 failed; 0 ignored",
     ],
     ["go test ./...", "ok  \ta/b\t0.1s\nok  \ta/c\t0.1s", "2 packages ok"],
+    ["go test ./a/b && go test ./...", "ok  \ta/b\t0.1s\nok  \ta/b\t0.1s\nok  \ta/c\t0.1s", "2 packages ok"],
     ["git commit -m x", "[main 1a2b3c4] fix: the thing\n 1 file changed", 'commit 1a2b3c4 "fix: the thing"'],
     ["gh pr create", "https://example.com/o/r/pull/17", "https://example.com/o/r/pull/17"],
   ])("extracts the outcome of the command %s", (command, output, outcome) =>

@@ -16,6 +16,14 @@ describe("ErrorLedger", () => {
     ]);
   });
 
+  it("names only the edited files that the error names, if it names any", () => {
+    const ledger = new ErrorLedger();
+    run(ledger, 1, "npm test", "Exit code 1\nsrc/a.test.ts:3:1 error: missing name");
+    for (const path of ["/p/src/a.test.ts", "/p/docs/guide.md"]) ledger.fileEdited(path);
+    run(ledger, 3, "npm test", "4 passed");
+    expect(ledger.records()).toMatchObject([{ resolution: { editedFiles: ["/p/src/a.test.ts"] } }]);
+  });
+
   it("keeps an error open until its command passes", () => {
     const ledger = new ErrorLedger();
     run(ledger, 1, "npm test", "Exit code 1\nError: boom");

@@ -7,6 +7,7 @@ import {
   withoutShortening,
 } from "./command-runs.ts";
 import { failureText, isToolSlip } from "./failure-text.ts";
+import { fileName } from "./touched-code.ts";
 
 /** Keeps failures with their resolutions. */
 
@@ -123,8 +124,15 @@ const isOpen = ({ record }: OpenError): boolean =>
 
 function resolve(error: OpenError, at: number, how: Resolution["how"]): void {
   if (how === "moved-on" && error.record.resolution !== undefined) return;
-  const editedFiles = error.editedSince.slice(-MAX_EDITED_FILES);
+  const named = error.editedSince.filter((path) => namesFile(error.record.text, fileName(path)));
+  const editedFiles = (named.length > 0 ? named : error.editedSince).slice(-MAX_EDITED_FILES);
   error.record = { ...error.record, resolution: { at, how, editedFiles } };
+}
+
+/** Returns true if an error names the file. An edit of another file is less likely to have fixed it. */
+function namesFile(text: string, name: string): boolean {
+  const at = text.indexOf(name);
+  return at !== -1 && !/[\w-]/.test(text[at - 1] ?? " ") && !/\w/.test(text[at + name.length] ?? " ");
 }
 
 /**

@@ -240,6 +240,13 @@ export function statedOutcome({ texts }: Exchange): string | undefined {
   return last === undefined ? undefined : resultSentence(last.text);
 }
 
+/** Returns true if no edit and no command followed the agent's last text. */
+export const hasClosingText = ({ texts, actions }: Exchange): boolean => {
+  const last = texts.at(-1);
+  const isWork = ({ kind, at }: Action): boolean => kind !== "read" && at > (last?.at ?? -1);
+  return last !== undefined && !actions.some(isWork);
+};
+
 export function commandsIn({ actions }: Exchange): readonly CommandRun[] {
   return actions.flatMap((action) => (action.kind === "command" ? [action.run] : []));
 }

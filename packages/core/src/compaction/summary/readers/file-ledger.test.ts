@@ -51,7 +51,7 @@ describe("FileLedger", () => {
 
   it("keeps the folder of a file that a command names relative to its own folder", () => {
     const ledger = new FileLedger();
-    const after = ledger.shellCommand(1, "cd web && echo hi > readme.md", "/p");
+    const { cwd: after } = ledger.shellCommand(1, "cd web && echo hi > readme.md", "/p");
     ledger.shellCommand(2, "echo hi > notes.md", after);
     expect(ledger.records().map(({ path }) => path)).toEqual(["/p/web/readme.md", "/p/web/notes.md"]);
   });

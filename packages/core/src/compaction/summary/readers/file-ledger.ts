@@ -12,6 +12,11 @@ interface FileChange {
   readonly isCovered?: boolean;
 }
 
+interface ShellChanges {
+  readonly cwd: string | undefined;
+  readonly edited: readonly string[];
+}
+
 const UNKNOWN_CHANGE: FileChange = { kind: "edit", edits: [], defines: [], reason: undefined };
 
 type MutableRecord = { -readonly [Key in keyof FileRecord]: FileRecord[Key] };
@@ -58,12 +63,15 @@ export class FileLedger {
 
   /**
    * Records files that a shell command visibly writes, moves or removes. `cwd` is the folder of the shell
-   * before the command. Returns its folder after the command.
+   * before the command. Returns its folder after the command, and the files that it wrote.
    */
-  shellCommand(at: number, command: string, cwd: string | undefined, isCovered = false): string | undefined {
+  shellCommand(at: number, command: string, cwd: string | undefined, isCovered = false): ShellChanges {
     const run = readShellFiles(command, cwd);
     for (const use of run.uses) this.#shellUse(at, use, isCovered);
-    return run.cwd;
+    const edited = run.uses.filter(
+      ({ kind, path }) => (kind === "write" || kind === "edit") && !isScratch(path),
+    );
+    return { cwd: run.cwd, edited: edited.map(({ path }) => path) };
   }
 
   #shellUse(at: number, use: ShellFileUse, isCovered: boolean): void {

@@ -257,6 +257,9 @@ export function errorForms(error: ErrorRecord): string[] {
   ];
 }
 
+/** Item about a request on which the agent was working when the conversation stopped. */
+export const IN_PROGRESS = "- In progress: the user's latest request (see section 1)";
+
 /** Ending of an error that was not seen to pass. */
 export const NOT_SEEN_TO_PASS = " → not seen to pass since";
 

@@ -54,14 +54,16 @@ describe("open items of a to-do list", () => {
     expect(openIn(session)).toEqual(ITEMS);
   });
 
-  it.each(["All tasks are done.", "All 4 items have been completed.", "Everything is implemented."])(
-    "are all done when the assistant says so: %s",
-    (text) => {
-      const session = listed();
-      session.assistant(text);
-      expect(openIn(session)).toEqual([]);
-    },
-  );
+  it.each([
+    "All tasks are done.",
+    "All 4 items have been completed.",
+    "Everything is implemented.",
+    "All 4 subtasks closed.",
+  ])("are all done when the assistant says so: %s", (text) => {
+    const session = listed();
+    session.assistant(text);
+    expect(openIn(session)).toEqual([]);
+  });
 
   it("are done when the work that they name was done", () => {
     const session = listed();
@@ -69,6 +71,34 @@ describe("open items of a to-do list", () => {
     session.tool("t2", "Bash", { command: "npm test" }, "Tests  12 passed (12)");
     session.tool("t3", "Bash", { command: "git commit -m 'feat: menu'" }, "[main 1a2b3c4] feat: menu");
     expect(openIn(session)).toEqual(ITEMS.slice(0, 1));
+  });
+
+  it.each([
+    ["shop-7.2: add the labels", "bd close shop-7.2 --reason done", true],
+    ["Work on issue #12", "gh issue close 12", true],
+    ["**shop-7.2** (in progress)", "cd web && bd close 'shop-7.2' 2>&1", true],
+    ["shop-7: add the labels", "bd close shop-7.2", false],
+    ["shop-7.2: add the labels", "bd close shop-7", false],
+    ["Write the guide that follows shop-7.2", "bd close shop-7.2", false],
+    ["Add 12 labels", "gh issue close 12", false],
+  ])(
+    "are done when a command closes the issue that they are, not one that they mention: %s",
+    (item, command, isDone) => {
+      const session = new ConversationBuilder();
+      session.user("Work on the issues");
+      session.tool("list", "TodoWrite", { todos: [{ content: item, status: "pending" }] }, "ok");
+      session.tool("close", "Bash", { command }, "Closed");
+      expect(openIn(session)).toEqual(isDone ? [] : [item]);
+    },
+  );
+
+  it("stay open when the command that closes their issue failed", () => {
+    const session = new ConversationBuilder();
+    session.user("Work on the issues");
+    session.tool("list", "TodoWrite", { todos: [{ content: "shop-7.2: labels", status: "pending" }] }, "ok");
+    session.assistant([toolUse("close", "Bash", { command: "bd close shop-7.2" })]);
+    session.user([toolResult("close", "Exit code 1\nno such issue", true)]);
+    expect(openIn(session)).toEqual(["shop-7.2: labels"]);
   });
 
   it("stay open when the command that they name failed", () => {

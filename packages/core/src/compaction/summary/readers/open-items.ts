@@ -1,6 +1,7 @@
 import { headOf } from "../../../messages/text.ts";
 import type { TrackedTodo } from "../../../messages/todo-ledger.ts";
 import { oneLine } from "../clip.ts";
+import type { CommandRun } from "./command-runs.ts";
 import { commandsIn, type Exchange, isRequest } from "./exchanges.ts";
 import { proseSentences, withoutBold } from "./prose.ts";
 import { statesPurpose } from "./purposes.ts";
@@ -41,6 +42,7 @@ type Happening = { readonly at: number } & (
     }
   | { readonly kind: "edited"; readonly name: string }
   | { readonly kind: "ran"; readonly what: "test" | "check" | "build" | "commit" | "push" }
+  | { readonly kind: "closed"; readonly id: string }
 );
 type Words = ReadonlySet<string>;
 
@@ -116,10 +118,33 @@ function happeningsIn(exchange: Exchange): readonly Happening[] {
         ? [{ at: action.at, kind: "edited", name: fileName(action.path).toLowerCase() }]
         : [],
     ),
-    ...commandsIn(exchange).flatMap(({ at, kind, failed }): readonly Happening[] =>
-      failed || kind === "other" ? [] : [{ at, kind: "ran", what: kind }],
-    ),
+    ...commandsIn(exchange).flatMap(ranOrClosed),
   ];
+}
+
+/** Command of an issue tracker that closes an issue, with the id of the issue. */
+const CLOSES_ISSUE =
+  /^(?:gh|glab|bd|br|tk|jira|linear) (?:issues? )?(?:close|done|resolve) ["']?#?([A-Za-z]\w{0,40}(?:[-.]\w{1,40}){1,8}|\d{1,9})(?=$|["'\s])/;
+
+function ranOrClosed({ at, kind, failed, state, command }: CommandRun): readonly Happening[] {
+  if (failed) return [];
+  if (kind !== "other") return [{ at, kind: "ran", what: kind }];
+  const id = state === "no-result" ? undefined : CLOSES_ISSUE.exec(command)?.[1];
+  return id === undefined ? [] : [{ at, kind: "closed", id }];
+}
+
+/** Words before the id of an issue in an item that asks for the issue itself. */
+const BEFORE_ID =
+  /^\W*(?:(?:finish|complete|close|implement|resolve|fix|do|work on|continue(?: with)?) )?(?:the )?(?:(?:issue|bead|ticket|task|subtask|sub-task) )?[`*#"'([]*$/i;
+/** Maximum number of characters before the id of an issue. */
+const MAX_BEFORE_ID = 60;
+
+/** Returns true if the item is the issue with this id, not only an item that mentions it. */
+function isIssue(content: string, id: string): boolean {
+  const at = content.indexOf(id);
+  if (at === -1 || at > MAX_BEFORE_ID || !BEFORE_ID.test(content.slice(0, at))) return false;
+  const isNumber = /^\d+$/.test(id);
+  return (!isNumber || content[at - 1] === "#") && !/^(?:\w|[-.]\w)/.test(content.slice(at + id.length));
 }
 
 function saidBy(at: number, text: string): Happening {
@@ -164,6 +189,8 @@ function fateBy(happening: Happening, { content, words, isInProgress, isPlan }: 
         : undefined;
     case "ran":
       return RUNS[happening.what].test(content) ? "done" : undefined;
+    case "closed":
+      return isIssue(content, happening.id) ? "done" : undefined;
   }
 }
 

@@ -37,6 +37,23 @@ describe("sentences of an answer", () => {
     expect(resultSentence("好的。缓存已修复。")).toBe("缓存已修复。");
   });
 
+  it("uses what the answer says is done as the main sentence, also after a remark", () => {
+    expect(resultSentence("False alarm, that was a trace. Done. All labels use the new color:")).toBe(
+      "All labels use the new color:",
+    );
+    expect(resultSentence("The footer is still broken.\n\nDone replying to the four reviews:\n- one")).toBe(
+      "Done replying to the four reviews:",
+    );
+  });
+
+  it("uses the sentence before the label of a list as the main sentence", () => {
+    expect(
+      resultSentence("Here's a list of the review comments.\n\n**Small faults:**\n1. A missing check"),
+    ).toBe("Here's a list of the review comments.");
+    expect(resultSentence("**Remaining small faults:**\n1. A missing check")).toBe("Remaining small faults:");
+    expect(resultSentence("Perfect!\n\nAll tests pass now:\n- cart")).toBe("All tests pass now:");
+  });
+
   it("uses the first sentence as the main sentence when no other sentence says more", () =>
     expect(resultSentence("Done!")).toBe("Done!"));
 

@@ -88,8 +88,20 @@ export const isOnlyCheer = (text: string): boolean => {
 export function resultSentence(text: string): string | undefined {
   const sentences = proseSentences(headOf(text, LEAD_FROM_CHARS)).map(withoutBold);
   const telling = sentences.filter((sentence) => !INTENTION.test(sentence.toLowerCase()));
-  return telling.find(isWorthNoting) ?? telling[0];
+  const done = telling.findIndex((sentence) => SAYS_DONE.test(sentence));
+  // A text can open with a remark about the work before it says what is done.
+  const report = done === -1 ? undefined : telling.slice(done).find(isWorthNoting);
+  if (report !== undefined) return report;
+  const first = telling.find(isWorthNoting) ?? telling[0];
+  if (first === undefined || !LIST_LABEL.test(first)) return first;
+  // A label says nothing without its list. A sentence before it can say what the list is about.
+  const before = telling.slice(0, telling.indexOf(first));
+  return before.find((sentence) => sentence.length >= MIN_TELLING_CHARS && !/[:：]$/.test(sentence)) ?? first;
 }
+
+const SAYS_DONE = /^(?:all )?done(?=$|[\s.!:,—–-])/i;
+/** A label in few words without a verb, such as "Remaining items:". */
+const LIST_LABEL = /^[\p{Lu}\d][^.!?]{0,60}[:：]$/u;
 
 export function isWorthNoting(sentence: string): boolean {
   const opened = /^[A-Za-z0-9`"']/.test(sentence) ? sentence : sentence.replace(/^[^\p{L}\p{N}`"']+/u, "");

@@ -171,6 +171,12 @@ export const complains = (text: string): boolean => {
   );
 };
 
+const FAULT =
+  /^(?:\W|\[image\]|(?:but|hmm+|ok(?:ay)?|wait|now|and) )*(?:there(?:['’]s| is| are| seems to be)(?: still| now| also)? (?:an? |another |some |one )?(?:more )?(?:small |big |weird |strange )?(?:bugs?|problems?|issues?|errors?|glitch\w*|regressions?)\b|i(?:['’]m| am)? (?:still |now )?(?:get|see|found|getting|seeing) (?:an? |another |some )?(?:bugs?|problems?|issues?|errors?|exceptions?)\b)/i;
+
+/** Returns true if the message opens with a fault, as in "There is a bug at the start of the line". */
+export const reportsFault = (text: string): boolean => FAULT.test(text.slice(0, COMPLAINT_CHARS));
+
 /** Words of thanks that close a request. */
 const THANKS = /^(?:(?:ok(?:ay)?|great|perfect|many)[,.! ]*)*(?:thanks?|thank you|thx)\b/i;
 

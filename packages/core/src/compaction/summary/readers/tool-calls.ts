@@ -159,11 +159,14 @@ export class ToolReader {
     const program = programOf(run.command);
     if (program !== undefined && !DULL_PROGRAMS.has(program))
       this.#tallies.programs.add([program], setting.round);
-    this.#errors.command(run, output ?? "");
     const folder = setting.cwd ?? this.#shellFolder;
     // A failed command may have changed nothing. A new folder shows in the next entry.
-    if (!run.failed && run.state !== "no-result")
-      this.#shellFolder = this.#files.shellCommand(at, command, folder, setting.isCovered);
+    if (!run.failed && run.state !== "no-result") {
+      const { cwd, edited } = this.#files.shellCommand(at, command, folder, setting.isCovered);
+      this.#shellFolder = cwd;
+      for (const path of edited) this.#errors.fileEdited(path);
+    }
+    this.#errors.command(run, output ?? "");
     if (!run.failed && run.commit) exchange.commits.push({ at, ...run.commit });
   }
 

@@ -107,10 +107,13 @@ function countsIn(
 
 /** Counts packages, because `go test` prints no total. */
 function goCounts(lines: readonly string[]): string | undefined {
-  const passed = lines.filter(
-    (line) => /^ok\s+\S+\s/.test(line) && !line.includes("[no tests to run]"),
-  ).length;
-  const failed = lines.filter((line) => /^FAIL\s+\S/.test(line)).length;
+  // A command line can test a package several times.
+  const countNames = (pattern: RegExp): number =>
+    new Set(
+      lines.flatMap((line) => (line.includes("[no tests to run]") ? [] : (pattern.exec(line)?.[1] ?? []))),
+    ).size;
+  const passed = countNames(/^ok\s+(\S+)\s/);
+  const failed = countNames(/^FAIL\s+(\S+)/);
   const words = [
     ...(failed > 0 ? [`${failed} ${failed === 1 ? "package" : "packages"} failed`] : []),
     ...(passed > 0 ? [`${passed} ${passed === 1 ? "package" : "packages"} ok`] : []),
