@@ -33,6 +33,7 @@ export const FORMER_LABELS: readonly string[] = [
   "**From before:**",
   "**From before the last summary, as it was then:**",
   "**The user stepped in:**",
+  "**Corrections by the user:**",
   "**Decided by the user, when asked:**",
   "**Causes, decisions and findings the assistant stated:**",
   "**Open at the last summary:**",

@@ -1,6 +1,5 @@
 import { headOf } from "../../../messages/text.ts";
 import { bulleted, clip, clipMarkdown, indented, oneLine, quoted } from "../clip.ts";
-import type { ErrorRecord } from "../readers/readers.ts";
 import {
   AFTER_INTERRUPTION,
   choiceText,
@@ -12,7 +11,7 @@ import {
   earlierMessages,
   earlierWorkInBrief,
   editedNames,
-  errorForms,
+  endsWithReport,
   failedElsewhere,
   type HumanMessage,
   isRequest,
@@ -31,14 +30,13 @@ import {
   SEE_CURRENT_REQUEST,
   type SessionDigest,
   saysLittle,
-  soundsLikeCorrection,
   statedOutcome,
 } from "../readers/readers.ts";
 import { type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
 import { reasonPieces, remarkPieces } from "./render-reasons.ts";
 
 /**
- * Renders the sections about the past: requests, user messages, errors with their fixes, and problem solving.
+ * Renders the sections about the past: requests, user messages and problem solving.
  */
 
 const MAX_REQUEST_CHARS = 110;
@@ -96,11 +94,14 @@ function requestForms(exchanges: readonly Exchange[], at: number): string[] {
 
 function outcomeOf(exchange: Exchange): string {
   const lead = statedOutcome(exchange);
-  if (lead !== undefined) return asOutcome(lead);
+  if (lead !== undefined) return endsWithReport(exchange) ? asOutcome(lead) : asLastWords(lead);
   return exchange.actions.length > 0 ? NO_CLOSING_MESSAGE : "no answer before the next message";
 }
 
 const NO_CLOSING_MESSAGE = "the assistant worked on it but wrote no closing message";
+
+/** Returns words that the agent said in the middle of its work. They are no result. */
+const asLastWords = (lead: string): string => `no closing message, last words: ${quoted(asOutcome(lead))}`;
 
 /** Returns the outcome without a mark such as "🎉" before it. */
 const asOutcome = (lead: string): string =>
@@ -190,9 +191,11 @@ const quotedRequest = (item: string): string | undefined =>
 function earlierOutcome({ earlier, exchanges }: SessionDigest): string {
   const [first] = exchanges;
   const words = earlierLastWords(earlier);
-  const continued = first?.message === undefined && first !== undefined ? statedOutcome(first) : undefined;
-  const lead = continued ?? (words === undefined ? undefined : resultSentence(words));
-  return lead === undefined ? NO_CLOSING_MESSAGE : asOutcome(lead);
+  const continued = first?.message === undefined ? first : undefined;
+  const lead = continued === undefined ? undefined : statedOutcome(continued);
+  if (continued !== undefined && lead !== undefined && !endsWithReport(continued)) return asLastWords(lead);
+  const said = lead ?? (words === undefined ? undefined : resultSentence(words));
+  return said === undefined ? NO_CLOSING_MESSAGE : asOutcome(said);
 }
 
 /** Text that an earlier summary adds to a short request, on a line of its own. */
@@ -259,75 +262,7 @@ export function renderMessages(digest: SessionDigest): Piece[] {
   });
 }
 
-// Sections "Errors and Fixes" and "Problem Solving".
-
-const MAX_BY_WEIGHT: Readonly<Record<ErrorRecord["weight"], number>> = { 1: 4, 2: 6, 3: 16 };
-const MAX_CORRECTIONS = 8;
-const MAX_EARLIER_ERROR_CHARS = 320;
-
-export function renderErrors(digest: SessionDigest): Piece[] {
-  const chosen = digest.errors
-    .toSorted((a, b) => errorImportance(b, digest) - errorImportance(a, digest))
-    .filter(withinLimits())
-    .sort((a, b) => a.at - b.at);
-  const errors = chosen.map((error) =>
-    piece(errorForms(error), errorImportance(error, digest), LABELS.failures),
-  );
-  return [...earlierErrors(digest, chosen), ...errors, ...corrections(digest)];
-}
-
-/** Limits the number of small command-line mistakes, which are worth a line only while they are few. */
-function withinLimits(): (error: ErrorRecord) => boolean {
-  const taken = { 1: 0, 2: 0, 3: 0 };
-  return ({ weight }) => ++taken[weight] <= MAX_BY_WEIGHT[weight];
-}
-
-/**
- * Returns the importance of an error. Open failures of tests, builds and checks are most important. Recent
- * errors are more important than old ones.
- */
-function errorImportance(error: ErrorRecord, digest: SessionDigest): number {
-  const recency = (60 * error.at) / Math.max(1, lastPosition(digest));
-  const open = error.resolution === undefined && error.weight === 3 ? 120 : 0;
-  return 50 + error.weight * 25 + recency + open;
-}
-
-function lastPosition(digest: SessionDigest): number {
-  const last = digest.exchanges.at(-1);
-  return Math.max(last?.actions.at(-1)?.at ?? 0, last?.texts.at(-1)?.at ?? 0, last?.message?.at ?? 0);
-}
-
-function corrections(digest: SessionDigest): Piece[] {
-  const messages = digest.exchanges.flatMap(({ message }) =>
-    message && soundsLikeCorrection(message) ? [message] : [],
-  );
-  return messages.slice(-MAX_CORRECTIONS).map(({ text, afterInterruption }, index) => {
-    const how = afterInterruption ? "interrupted: " : "";
-    return piece([`- ${how}${quoted(clip(oneLine(text), 180))}`], 160 + index, LABELS.corrections);
-  });
-}
-
-/** Returns the key of an error's item: its command and text, without its state. */
-const errorKey = (item: string): string =>
-  oneLine(item)
-    .replace(/ → [^→]*$/, "")
-    .replace(/^(- `[^`]*`) \(\d+×\)/, "$1");
-
-/** Renders the errors of the earlier summary, except those that `newer` lists with their newer state. */
-function earlierErrors({ earlier }: SessionDigest, newer: readonly ErrorRecord[]): Piece[] {
-  const known = new Set(newer.flatMap((error) => errorForms(error).map(errorKey)));
-  const items = earlierItems(earlier, "Errors and Fixes").filter(
-    (item) => !/^- (?:interrupted: )?"[\s\S]*"$/.test(item) && !known.has(errorKey(item)),
-  );
-  return items.map((item, index) => {
-    const bullet = bulleted(item);
-    return piece(
-      [clipMarkdown(bullet, MAX_EARLIER_ERROR_CHARS), clip(oneLine(bullet), 140)],
-      rising(70, 84, index, items.length),
-      LABELS.earlierErrors,
-    );
-  });
-}
+// Section "Problem Solving".
 
 const MAX_FINDINGS = 12;
 const MAX_EARLIER_SOLUTION_CHARS = 420;

@@ -268,6 +268,37 @@ describe("token budget of a summary", () => {
     expect(files).not.toContain("outright");
   });
 
+  it("lists the first message as no correction, because the assistant had done nothing before it", () => {
+    const session = new ConversationBuilder();
+    session.user("The page shows a warning, show a hint instead");
+    session.assistant("The page shows a hint now.");
+    expect(summarize(session.entries, { countTokens }).text).not.toContain("Corrections");
+    session.user("Use a dialog instead");
+    const { text } = summarize(session.entries, { countTokens });
+    expect(text).toContain('- "Use a dialog instead"');
+    expect(text.split('show a hint instead"').length - 1).toBe(2);
+  });
+
+  it("gives words in the middle of the work as last words and not as the outcome of a request", () => {
+    const session = new ConversationBuilder();
+    session.user("Remove the unused import from the importer");
+    session.assistant("It is used on line 86! I will disable the warning.");
+    session.tool("e", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }, "ok");
+    session.user("Now write the changelog of the release");
+    const { text } = summarize(session.entries, { countTokens });
+    expect(text).toContain('the importer" → no closing message, last words: "It is used on line 86!"');
+  });
+
+  it("gives a report of finished work as the outcome, even if a call follows it", () => {
+    const session = new ConversationBuilder();
+    session.user("Remove the unused import from the importer");
+    session.assistant("I removed the import from the importer.");
+    session.tool("e", "Bash", { command: "git push" }, "ok");
+    session.user("Now write the changelog of the release");
+    const { text } = summarize(session.entries, { countTokens });
+    expect(text).toContain('the importer" → I removed the import from the importer.');
+  });
+
   it("lists no question for a yes or a no as a correction", () => {
     const session = workSession();
     session.user("was the comment saying that we don't show the retries?");

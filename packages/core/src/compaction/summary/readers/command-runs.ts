@@ -315,6 +315,14 @@ export function isLaterSuccess(later: CommandRun, earlier: CommandRun): boolean 
   );
 }
 
+/** Returns true if a later commit succeeded because it skipped the hooks that an earlier commit ran. */
+export const isBypass = (later: CommandRun, earlier: CommandRun): boolean =>
+  later.kind === "commit" &&
+  earlier.kind === "commit" &&
+  later.state === "passed" &&
+  later.skipsHooks &&
+  !earlier.skipsHooks;
+
 const PROGRAM_AND_VERB = /^(?:\w+=\S*\s+)*(?:(?:sudo|npx|time)\s+)?(\S*)(?:\s+(\S*))?/;
 
 /**

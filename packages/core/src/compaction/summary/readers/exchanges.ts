@@ -1,7 +1,9 @@
 import { isHarnessText } from "../../../messages/lines.ts";
+import { tailOf } from "../../../messages/text.ts";
 import { oneLine, quoted } from "../clip.ts";
 import type { CommandRun, Commit } from "./command-runs.ts";
 import { isOnlyCheer, lastSentences, proseSentences, resultSentence } from "./prose.ts";
+import { readReport } from "./reports.ts";
 import { isYesNoQuestion } from "./said-words.ts";
 import { type Edit, fileName } from "./touched-code.ts";
 
@@ -147,10 +149,15 @@ export function soundsLikeCorrection(message: HumanMessage): boolean {
   );
 }
 
+/** Words about the user's own memory or knowledge, such as "I don't remember". They correct nobody. */
+const OWN_KNOWLEDGE = /\bi (?:do not|don['’]?t|never) (?:know|remember|recall|understand|mind|care)\b/gi;
+
+const hasCorrection = (text: string): boolean => CORRECTION.test(text.replace(OWN_KNOWLEDGE, " "));
+
 /** A question for a yes or a no may quote words of correction. */
 const corrects = (opening: string): boolean =>
-  CORRECTION.test(opening) &&
-  proseSentences(opening).some((sentence) => CORRECTION.test(sentence) && !isYesNoQuestion(sentence));
+  hasCorrection(opening) &&
+  proseSentences(opening).some((sentence) => hasCorrection(sentence) && !isYesNoQuestion(sentence));
 
 const OPENING_CHARS = 48;
 
@@ -160,7 +167,7 @@ const OPENING_CHARS = 48;
 export const opensWithCorrection = (message: HumanMessage): boolean =>
   message.afterInterruption ||
   message.kind === "remark" ||
-  (CORRECTION.test(message.text.slice(0, OPENING_CHARS)) &&
+  (hasCorrection(message.text.slice(0, OPENING_CHARS)) &&
     !isYesNoQuestion(proseSentences(message.text.slice(0, CORRECTION_WINDOW_CHARS))[0] ?? ""));
 
 /** Everything from one user message to the next. */
@@ -235,9 +242,28 @@ export function repliedTo(before: Exchange | undefined, maxChars: number): strin
  * Returns the outcome of a request in the agent's words: the main sentence of its last text. An announcement
  * is no outcome.
  */
-export function statedOutcome({ texts }: Exchange): string | undefined {
-  const last = texts.findLast(({ text }) => !isOnlyCheer(text)) ?? texts.at(-1);
+export function statedOutcome(exchange: Exchange): string | undefined {
+  const last = lastWords(exchange);
   return last === undefined ? undefined : resultSentence(last.text);
+}
+
+/** Characters at the end of a text that show whether it announces something. */
+const ENDING_CHARS = 12;
+
+const lastWords = ({ texts }: Exchange): AgentText | undefined =>
+  texts.findLast(({ text }) => !isOnlyCheer(text)) ?? texts.at(-1);
+
+/**
+ * Returns true if the agent's last text closes its work: it announces no work and no work follows it, or it
+ * reports finished work.
+ * Other words are a belief in the middle of the work, which later work may have disproved.
+ */
+export function endsWithReport(exchange: Exchange): boolean {
+  const last = lastWords(exchange);
+  if (last === undefined) return false;
+  const isFollowed = exchange.actions.some(({ at, kind }) => kind !== "read" && at >= last.at);
+  const isAnnouncement = /[:：]\W*$/.test(tailOf(last.text, ENDING_CHARS));
+  return !(isFollowed || isAnnouncement) || readReport(last.text).done.length > 0;
 }
 
 export function commandsIn({ actions }: Exchange): readonly CommandRun[] {

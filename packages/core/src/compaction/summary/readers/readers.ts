@@ -5,6 +5,7 @@
 export {
   type CommandRun,
   failedElsewhere,
+  isBypass,
   isLaterSuccess,
   isSeenFixed,
   outcomeText,
@@ -32,6 +33,7 @@ export {
   commandsIn,
   type Exchange,
   editedNames,
+  endsWithReport,
   type HumanMessage,
   isRequest,
   lastLongerRequest,
@@ -46,6 +48,7 @@ export {
 export { failureText } from "./failure-text.ts";
 export {
   AFTER_INTERRUPTION,
+  BYPASSED,
   doneTo,
   type EarlierFile,
   errorForms,
@@ -68,6 +71,7 @@ export {
   resolutionText,
   SEE_CURRENT_REQUEST,
 } from "./list-items.ts";
+export { isNamedTestSeenToPass } from "./named-tests.ts";
 export { Happenings, OWN_PLAN, remainingWork } from "./open-items.ts";
 export {
   endsWithQuestion,
@@ -98,7 +102,7 @@ export {
   type Finding,
   type Plan,
 } from "./replies.ts";
-export { saysDoneAbout, saysUnfinished } from "./reports.ts";
+export { labelsDoneWork, saysDoneAbout, saysUnfinished } from "./reports.ts";
 export {
   agrees,
   approves,
