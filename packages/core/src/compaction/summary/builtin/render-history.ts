@@ -2,6 +2,7 @@ import { headOf } from "../../../messages/text.ts";
 import { bulleted, clip, clipMarkdown, indented, oneLine, quoted } from "../clip.ts";
 import {
   AFTER_INTERRUPTION,
+  answerToAside,
   choiceText,
   commandsIn,
   condensed,
@@ -84,7 +85,7 @@ function requestForms(exchanges: readonly Exchange[], at: number): string[] {
   const text = oneLine(headOf(exchange.message?.text ?? "", 4 * MAX_REQUEST_CHARS));
   const context = text.length <= NEEDS_CONTEXT_CHARS / 2 ? repliedTo(exchanges[at - 1], 120) : undefined;
   const asked = quoted(clip(text, MAX_REQUEST_CHARS)) + (context ? ` (in reply to: ${context})` : "");
-  const said = outcomeOf(exchange);
+  const said = outcomeOf(exchanges, at);
   const proofs = proofsOf(exchange).join("; ");
   return [
     `- ${asked} → ${said}${proofs === "" ? "" : ` [${proofs}]`}`,
@@ -92,8 +93,14 @@ function requestForms(exchanges: readonly Exchange[], at: number): string[] {
   ];
 }
 
-function outcomeOf(exchange: Exchange): string {
-  const lead = statedOutcome(exchange);
+function outcomeOf(exchanges: readonly Exchange[], at: number): string {
+  const exchange = exchanges[at] as Exchange;
+  const answer = answerToAside(exchanges[at - 1], exchange);
+  if (answer !== undefined) return asOutcome(answer);
+  const next = exchanges[at + 1];
+  const isInterrupted = next !== undefined && answerToAside(exchange, next) !== undefined;
+  const lead = statedOutcome(isInterrupted ? next : exchange);
+  if (isInterrupted && lead !== undefined) return asOutcome(lead);
   if (lead !== undefined) return endsWithReport(exchange) ? asOutcome(lead) : asLastWords(lead);
   return exchange.actions.length > 0 ? NO_CLOSING_MESSAGE : "no answer before the next message";
 }

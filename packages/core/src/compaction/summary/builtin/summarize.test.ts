@@ -299,6 +299,20 @@ describe("token budget of a summary", () => {
     expect(text).toContain('the importer" → I removed the import from the importer.');
   });
 
+  it("gives a report to the request that it is about, and an answer to the question asked in between", () => {
+    const session = new ConversationBuilder();
+    session.user("Start with the migration of the archive table");
+    session.tool("e", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }, "ok");
+    session.user("How does the renderer find its icons and fonts?");
+    session.assistant("The renderer embeds the icons in the fonts.");
+    session.tool("f", "Edit", { file_path: "/project/b.ts", old_string: "a", new_string: "b" }, "ok");
+    session.assistant("Migration shipped in three commits.");
+    session.user("Now write the changelog of the release");
+    const { text } = summarize(session.entries, { countTokens });
+    expect(text).toContain('archive table" → Migration shipped in three commits.');
+    expect(text).toContain('icons and fonts?" → The renderer embeds the icons in the fonts.');
+  });
+
   it("lists no question for a yes or a no as a correction", () => {
     const session = workSession();
     session.user("was the comment saying that we don't show the retries?");

@@ -30,6 +30,17 @@ describe("ErrorLedger", () => {
     expect(ledger.records().map((record) => record.resolution?.how)).toEqual(["moved-on", undefined]);
   });
 
+  it.each([
+    ["git rebase --continue", "attempt"],
+    ["git rebase --abort", undefined],
+    ["git merge --continue", undefined],
+  ])("a rebase that stopped at a conflict has this resolution after '%s': %s", (command, how) => {
+    const ledger = new ErrorLedger();
+    run(ledger, 1, "git rebase origin/main", "Exit code 1\nerror: could not apply 1a2b3c4");
+    run(ledger, 2, command, "ok");
+    expect(ledger.records()[0]?.resolution?.how).toBe(how);
+  });
+
   it("says that a later commit skipped the hooks that failed, and prefers a commit with its hooks", () => {
     const ledger = new ErrorLedger();
     run(ledger, 1, "git commit -m 'feat: menu'", "Exit code 1\nError: lint failed in menu.ts");

@@ -1,9 +1,7 @@
 import { isHarnessText } from "../../../messages/lines.ts";
-import { tailOf } from "../../../messages/text.ts";
 import { oneLine, quoted } from "../clip.ts";
 import type { CommandRun, Commit } from "./command-runs.ts";
-import { isOnlyCheer, lastSentences, proseSentences, resultSentence } from "./prose.ts";
-import { readReport } from "./reports.ts";
+import { lastSentences, proseSentences } from "./prose.ts";
 import { isYesNoQuestion } from "./said-words.ts";
 import { type Edit, fileName } from "./touched-code.ts";
 
@@ -236,34 +234,6 @@ export function repliedTo(before: Exchange | undefined, maxChars: number): strin
   const closing = said === undefined ? "" : lastSentences(said, 3).join(" ");
   const fromEnd = closing.length > maxChars ? `…${closing.slice(-maxChars).replace(/^\S*\s/, "")}` : closing;
   return closing === "" ? undefined : quoted(fromEnd);
-}
-
-/**
- * Returns the outcome of a request in the agent's words: the main sentence of its last text. An announcement
- * is no outcome.
- */
-export function statedOutcome(exchange: Exchange): string | undefined {
-  const last = lastWords(exchange);
-  return last === undefined ? undefined : resultSentence(last.text);
-}
-
-/** Characters at the end of a text that show whether it announces something. */
-const ENDING_CHARS = 12;
-
-const lastWords = ({ texts }: Exchange): AgentText | undefined =>
-  texts.findLast(({ text }) => !isOnlyCheer(text)) ?? texts.at(-1);
-
-/**
- * Returns true if the agent's last text closes its work: it announces no work and no work follows it, or it
- * reports finished work.
- * Other words are a belief in the middle of the work, which later work may have disproved.
- */
-export function endsWithReport(exchange: Exchange): boolean {
-  const last = lastWords(exchange);
-  if (last === undefined) return false;
-  const isFollowed = exchange.actions.some(({ at, kind }) => kind !== "read" && at >= last.at);
-  const isAnnouncement = /[:：]\W*$/.test(tailOf(last.text, ENDING_CHARS));
-  return !(isFollowed || isAnnouncement) || readReport(last.text).done.length > 0;
 }
 
 export function commandsIn({ actions }: Exchange): readonly CommandRun[] {

@@ -21,7 +21,7 @@ export const LABELS = {
   changedFiles: "**Changed, most recent first:**",
   readFiles: "**Files read but not changed:**",
   earlierFiles: "**Files from the earlier summary:**",
-  earlierErrors: "**Errors before the last summary, with their state at that time:**",
+  earlierErrors: "**Errors before the last summary, with their latest known state:**",
   failures: "**Failures, oldest first:**",
   corrections: "**Corrections and interruptions by the user:**",
   earlierSolutions: "**Before the last summary:**",

@@ -33,7 +33,6 @@ export {
   commandsIn,
   type Exchange,
   editedNames,
-  endsWithReport,
   type HumanMessage,
   isRequest,
   lastLongerRequest,
@@ -43,7 +42,6 @@ export {
   repliedTo,
   saysLittle,
   soundsLikeCorrection,
-  statedOutcome,
 } from "./exchanges.ts";
 export { failureText } from "./failure-text.ts";
 export {
@@ -73,6 +71,7 @@ export {
 } from "./list-items.ts";
 export { isNamedTestSeenToPass } from "./named-tests.ts";
 export { Happenings, OWN_PLAN, remainingWork } from "./open-items.ts";
+export { answerToAside, endsWithReport, statedOutcome } from "./outcomes.ts";
 export {
   endsWithQuestion,
   hasIdeographs,
