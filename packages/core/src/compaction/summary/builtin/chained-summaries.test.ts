@@ -448,6 +448,22 @@ describe("summaries after kept messages", () => {
     expect(requests).not.toContain("look at the tests");
   });
 
+  it("give no report on an unfinished request as the answer to a question asked in between", () => {
+    const first = new ConversationBuilder("d");
+    first.user("Start with the migration of the archive table");
+    first.tool("e", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }, "ok");
+    first.user("How does the renderer find its icons and fonts?");
+    first.assistant("The renderer embeds the icons in the fonts.");
+    const text = compacted(summarize(first.entries, { countTokens }).text, (session) => {
+      session.tool("f", "Edit", { file_path: "/project/b.ts", old_string: "a", new_string: "b" }, "ok");
+      session.assistant("Migration shipped in three commits.");
+      session.user("Now write the changelog of the release");
+    });
+    expect(sectionOf(text, "Primary Request and Intent")).toContain(
+      'icons and fonts?" → no closing message about it, last words: "Migration shipped in three commits."',
+    );
+  });
+
   it("name the current request of the earlier summary when the work on it goes on", () => {
     const session = new ConversationBuilder("f");
     session.boundary();

@@ -15,6 +15,7 @@ import {
   endsWithReport,
   failedElsewhere,
   type HumanMessage,
+  isReportOf,
   isRequest,
   LABELS,
   lastLongerRequest,
@@ -108,7 +109,8 @@ function outcomeOf(exchanges: readonly Exchange[], at: number): string {
 const NO_CLOSING_MESSAGE = "the assistant worked on it but wrote no closing message";
 
 /** Returns words that the agent said in the middle of its work. They are no result. */
-const asLastWords = (lead: string): string => `no closing message, last words: ${quoted(asOutcome(lead))}`;
+const asLastWords = (lead: string): string =>
+  `no closing message about it, last words: ${quoted(asOutcome(lead))}`;
 
 /** Returns the outcome without a mark such as "🎉" before it. */
 const asOutcome = (lead: string): string =>
@@ -156,7 +158,10 @@ function earlierRequests(digest: SessionDigest, hasNewer: boolean): Piece[] {
   );
   if (isRepeated) return pieces;
   const asked = quoted(clip(oneLine(text), MAX_REQUEST_CHARS));
-  return [...pieces, piece([`- ${asked} → ${earlierOutcome(digest)}`], 240, LABELS.pastRequests)];
+  return [
+    ...pieces,
+    piece([`- ${asked} → ${earlierOutcome(digest, text, past.at(-1))}`], 240, LABELS.pastRequests),
+  ];
 }
 
 /** Number of first characters that identify a request. */
@@ -195,14 +200,20 @@ const quotedRequest = (item: string): string | undefined =>
  * Returns the outcome of the earlier summary's current request. The first messages after the summary continue
  * the work on it.
  */
-function earlierOutcome({ earlier, exchanges }: SessionDigest): string {
+function earlierOutcome(
+  { earlier, exchanges }: SessionDigest,
+  request: string,
+  before: string | undefined,
+): string {
   const [first] = exchanges;
   const words = earlierLastWords(earlier);
   const continued = first?.message === undefined ? first : undefined;
   const lead = continued === undefined ? undefined : statedOutcome(continued);
   if (continued !== undefined && lead !== undefined && !endsWithReport(continued)) return asLastWords(lead);
   const said = lead ?? (words === undefined ? undefined : resultSentence(words));
-  return said === undefined ? NO_CLOSING_MESSAGE : asOutcome(said);
+  if (said === undefined) return NO_CLOSING_MESSAGE;
+  const unfinished = before?.includes(`→ ${NO_CLOSING_MESSAGE}`) ? (quotedRequest(before) ?? "") : "";
+  return isReportOf(unfinished, request, said) ? asLastWords(said) : asOutcome(said);
 }
 
 /** Text that an earlier summary adds to a short request, on a line of its own. */

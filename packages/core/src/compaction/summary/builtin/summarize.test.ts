@@ -286,7 +286,9 @@ describe("token budget of a summary", () => {
     session.tool("e", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }, "ok");
     session.user("Now write the changelog of the release");
     const { text } = summarize(session.entries, { countTokens });
-    expect(text).toContain('the importer" → no closing message, last words: "It is used on line 86!"');
+    expect(text).toContain(
+      'the importer" → no closing message about it, last words: "It is used on line 86!"',
+    );
   });
 
   it("gives a report of finished work as the outcome, even if a call follows it", () => {

@@ -45,14 +45,21 @@ export function answerToAside(before: Exchange | undefined, exchange: Exchange):
   const question = exchange.message?.text ?? "";
   if (before?.message === undefined || endsWithReport(before) || !endsWithQuestion(question))
     return undefined;
+  const report = statedOutcome(exchange) ?? "";
+  if (!isReportOf(before.message.text, question, report)) return undefined;
   const asked = contentWords(question);
-  const report = contentWords(statedOutcome(exchange) ?? "");
-  const isAboutBefore = shareIn(report, contentWords(before.message.text)) > 0;
-  if (asked.size < MIN_TOPIC_WORDS || shareIn(report, asked) > 0 || !isAboutBefore) return undefined;
   const [best] = exchange.texts
     .slice(0, -1)
     .map(({ text }) => ({ text, share: shareIn(asked, contentWords(text)) }))
     .filter(({ share }) => share > 0)
     .sort((a, b) => b.share - a.share);
   return best === undefined ? undefined : resultSentence(best.text);
+}
+
+/** Returns true if a report after a question is about the unfinished request before the question. */
+export function isReportOf(unfinished: string, question: string, report: string): boolean {
+  const asked = contentWords(question);
+  const reported = contentWords(report);
+  if (!endsWithQuestion(question) || asked.size < MIN_TOPIC_WORDS) return false;
+  return shareIn(reported, asked) === 0 && shareIn(reported, contentWords(unfinished)) > 0;
 }

@@ -71,7 +71,7 @@ export {
 } from "./list-items.ts";
 export { isNamedTestSeenToPass } from "./named-tests.ts";
 export { Happenings, OWN_PLAN, remainingWork } from "./open-items.ts";
-export { answerToAside, endsWithReport, statedOutcome } from "./outcomes.ts";
+export { answerToAside, endsWithReport, isReportOf, statedOutcome } from "./outcomes.ts";
 export {
   endsWithQuestion,
   hasIdeographs,
