@@ -34,7 +34,7 @@ export function endsWithReport(exchange: Exchange): boolean {
   return !(isFollowed || isAnnouncement) || readReport(last.text).done.length > 0;
 }
 
-/** A question with fewer words about its topic cannot be told apart from the work before it. */
+/** A question with fewer words does not show its topic. */
 const MIN_TOPIC_WORDS = 2;
 
 /**
