@@ -37,6 +37,11 @@ describe("sentences of an answer", () => {
     expect(resultSentence("好的。缓存已修复。")).toBe("缓存已修复。");
   });
 
+  it.each(["Found the issue!", "I see the problem.", "I found the actual cause!"])(
+    "skips an opening that names no finding: %s",
+    (opening) => expect(resultSentence(`${opening} The cache is stale.`)).toBe("The cache is stale."),
+  );
+
   it("uses the first sentence as the main sentence when no other sentence says more", () =>
     expect(resultSentence("Done!")).toBe("Done!"));
 
