@@ -162,6 +162,27 @@ describe("extractFacts", () => {
     expect(textsOf(session, "question", { following: following.entries })).toEqual([]);
   });
 
+  it.each([
+    ["failed", "npm test", "Tests  1 failed | 8 passed (9)", "Tests  9 passed (9)", []],
+    [
+      "passed in full",
+      "npm test -- menu",
+      "Tests  9 passed (9)",
+      "Tests  2 passed (2)",
+      ["`npm test` → Tests 9 passed (9)"],
+    ],
+  ])(
+    "lists the last summarized test run, which %s, only if the kept messages do not contradict it",
+    (_, later, before, after, expected) => {
+      const session = new ConversationBuilder();
+      session.user("Add a menu");
+      session.tool("t1", "Bash", { command: "npm test" }, before);
+      const following = new ConversationBuilder("f");
+      following.tool("t2", "Bash", { command: later }, after);
+      expect(textsOf(session, "command", { following: following.entries })).toEqual(expected);
+    },
+  );
+
   it("extracts plans of the assistant, and never reads the assistant's own words as approval of a plan", () => {
     const session = new ConversationBuilder();
     session.user("Think about a cache");

@@ -2,6 +2,7 @@ import type { Fact } from "../../messages/fact-ledger.ts";
 import { headOf } from "../../messages/text.ts";
 import { clip, inlineCode, oneLine } from "../summary/clip.ts";
 import {
+  BYPASSED,
   type CommandRun,
   commandsIn,
   type ErrorRecord,
@@ -60,6 +61,7 @@ function resolutionOf({ resolution, weight }: ErrorRecord): string {
   if (resolution === undefined) return weight === 3 ? STILL_OPEN : "";
   const { how } = resolution;
   if (how === "commit" || how === "push" || how === "attempt") return laterSuccess(how);
+  if (how === "bypassed") return BYPASSED;
   const files = [...new Set(resolution.editedFiles.map(fileName))];
   const by = files.length === 0 ? "" : ` after changing ${files.join(", ")}`;
   return how === "passed" ? ` → fixed${by}` : ` → not in the next run${by}, which failed too`;
@@ -69,16 +71,18 @@ export const isOpenError = ({ kind, text }: DraftFact): boolean => kind === "err
 
 /** Updates errors of earlier compactions. An error is fixed if a later run was seen to pass the same tests. */
 export function withErrorsResolved(carried: readonly Fact[], digest: SessionDigest): readonly Fact[] {
-  if (!carried.some(isOpenError)) return carried;
+  const isUnproven = (fact: Fact): boolean =>
+    isOpenError(fact) || (fact.kind === "error" && fact.text.endsWith(BYPASSED));
+  if (!carried.some(isUnproven)) return carried;
   const runs = runsIn(digest);
   return carried.map((fact) => {
-    const source = isOpenError(fact) ? commandIn(fact) : undefined;
+    const source = isUnproven(fact) ? commandIn(fact) : undefined;
     if (source === undefined) return fact;
     const failed = readCommand(0, source, undefined, undefined, false, digest.cwd);
     const isFixed = runs.some((run) => isSeenFixed(run, failed));
     if (!isFixed && !runs.some((run) => isLaterSuccess(run, failed))) return fact;
     const end = isFixed ? " → fixed" : laterSuccess(successOf(failed.kind));
-    return { ...fact, text: fact.text.replace(OPEN_ENDING, end) };
+    return { ...fact, text: fact.text.replace(OPEN_ENDING, "").replace(BYPASSED, "") + end };
   });
 }
 
@@ -86,18 +90,24 @@ const runsIn = ({ exchanges }: SessionDigest): readonly CommandRun[] => exchange
 
 /**
  * Extracts the last run of each program that tests, builds, checks or publishes. Other runs have no outcome
- * to report.
+ * to report. A run that the kept messages contradict is outdated and no fact.
  */
 export function commandFacts({ digest, has, outcomeIds }: ReadEntries): readonly DraftFact[] {
   const last = new Map<string, CommandRun>();
-  for (const run of runsIn(digest)) {
-    if (!has(run.at) || !hasOutcome(run)) continue;
+  for (const run of runsIn(digest).filter(hasOutcome)) {
     const key = programKey(run);
+    const before = last.get(key);
+    if (!has(run.at) && (before === undefined || !isOutdatedBy(run, before))) continue;
     last.delete(key);
     last.set(key, run);
   }
-  return [...last.values()].map((run) => commandFact(run, outcomeIds(run.at)));
+  const current = [...last.values()].filter(({ at }) => has(at));
+  return current.map((run) => commandFact(run, outcomeIds(run.at)));
 }
+
+/** Returns true if the later run of the same program repeats the earlier run or ended differently. */
+const isOutdatedBy = (later: CommandRun, earlier: CommandRun): boolean =>
+  later.state !== earlier.state || withoutShortening(later.command) === withoutShortening(earlier.command);
 
 /** True if a run has an outcome to report. Commits are separate facts with their ids. */
 const hasOutcome = (run: CommandRun): boolean =>

@@ -33,6 +33,8 @@ export const FORMER_LABELS: readonly string[] = [
   "**From before:**",
   "**From before the last summary, as it was then:**",
   "**The user stepped in:**",
+  "**Corrections by the user:**",
+  "**Errors before the last summary, with their state at that time:**",
   "**Decided by the user, when asked:**",
   "**Causes, decisions and findings the assistant stated:**",
   "**Open at the last summary:**",

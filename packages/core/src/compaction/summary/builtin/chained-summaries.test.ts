@@ -153,6 +153,72 @@ describe("summaries of summaries", () => {
       expect(sectionOf(text, "Optional Next Step")).not.toContain("ten workers");
     });
 
+    it("drops the next step once the agent has reported and the user has asked for something else", () => {
+      const constraint = "The importer must never write to the archive table.";
+      const text = compacted(`${theirs}\n\n${constraint}`, (session) => {
+        session.assistant("Ten workers are the fastest.");
+        session.user("Now fix the header");
+      });
+      const pending = sectionOf(text, "Pending Tasks");
+      expect(pending).not.toContain("Measure the importer");
+      expect(pending).toContain(constraint);
+      expect(pending).toContain("Migrate the archive table");
+    });
+
+    it("lists no line that only announces other items, and no finished work below such a line", () => {
+      const listed =
+        "## 7. Pending Tasks\n\nStill open, **none of it approved**:\n- Migrate the archive table\n\nAlready done:\n- The backup job";
+      const pending = sectionOf(compacted(listed, withWork), "Pending Tasks");
+      expect(pending).toContain("Migrate the archive table");
+      expect(pending).not.toContain("Still open, **none");
+      expect(pending).not.toContain("backup job");
+    });
+
+    it.each([
+      [
+        "is dropped when this test passes",
+        "--- PASS: TestMenu_OpensTwice (0.01s)\nPASS\nok  \tmenu\t0.2s",
+        false,
+      ],
+      ["stays when this test fails", "--- FAIL: TestMenu_OpensTwice (0.01s)\nFAIL\nFAIL\tmenu\t0.2s", true],
+    ])("a task to fix a named test %s", (_, output, isOpen) => {
+      const task = "## 7. Pending Tasks\n- Investigate and fix the `TestMenu_OpensTwice` failure";
+      const text = compacted(task, (session) => {
+        session.tool("t", "Bash", { command: 'go test -v -run "TestMenu_OpensTwice" ./menu' }, output);
+      });
+      expect(sectionOf(text, "Pending Tasks").includes("TestMenu_OpensTwice` failure")).toBe(isOpen);
+    });
+
+    it("drops a long task when a report says that the subject of its title is handled", () => {
+      const task =
+        '## 7. Pending Tasks\n- **Archive table migration check**: the user wants to "make sure that nothing is lost when both tables exist", with explicit tests for every phase of the importer.';
+      const text = compacted(task, (session) =>
+        session.assistant("The migration of the archive table is already fully handled by the importer."),
+      );
+      expect(sectionOf(text, "Pending Tasks")).not.toContain("Archive table");
+    });
+
+    it("adds to an earlier error that its named test was seen to pass, over many compactions", () => {
+      const error = `- **TestMenu_OpensTwice failing**: still investigating. ${"It may be the cache. ".repeat(12)}`;
+      let text = compacted(`## 4. Errors and Fixes\n${error}`, (session) => {
+        session.tool(
+          "t",
+          "Bash",
+          { command: "go test -v ./menu" },
+          "--- PASS: TestMenu_OpensTwice (0.01s)\nPASS\nok  \tmenu\t0.2s",
+        );
+      });
+      for (let round = 0; round < 4; round++) text = compacted(text, withWork);
+      expect(sectionOf(text, "Errors and Fixes").trimEnd()).toMatch(/TestMenu.* → seen to pass since$/);
+    });
+
+    it("keeps the newest steps of earlier work that ended without words of the agent", () => {
+      const steps = Array.from({ length: 9 }, (_, nth) => `- ran \`step ${nth}\` → ok`).join("\n");
+      const text = compacted(`## 8. Current Work\n${steps}`, withWork);
+      expect(sectionOf(text, "Problem Solving")).toContain("ran `step 8` → ok");
+      expect(sectionOf(text, "Problem Solving")).not.toContain("ran `step 3`");
+    });
+
     it("keeps the next step of an earlier summary as the next step when nothing happened since", () => {
       const text = compacted(theirs, () => {});
       expect(sectionOf(text, "Optional Next Step")).toContain("ten workers");
@@ -332,6 +398,14 @@ describe("summaries after kept messages", () => {
     expect(files).toMatch(/`a\.ts` — edited 1×, read 2×/);
   });
 
+  it("update the state of an error in the earlier summary when its command succeeds", () => {
+    const failed = "- `git commit -m 'feat: menu'`: Error: lint failed in menu.ts → not seen to pass since";
+    const text = compacted(`## 4. Errors and Fixes\n${failed}`, (session) =>
+      session.tool("c", "Bash", { command: "git commit -m 'feat: all'" }, "[main 1a2b3c4] feat: all"),
+    );
+    expect(sectionOf(text, "Errors and Fixes")).toContain("menu.ts → a later commit succeeded");
+  });
+
   it("list an error once, with its newer state", () => {
     const text = twice((session) => session.assistant("It works."));
     expect(text).not.toContain("total is undefined");
@@ -372,6 +446,22 @@ describe("summaries after kept messages", () => {
     );
     expect(requests).toContain('with three entries" → The menu has three entries now.');
     expect(requests).not.toContain("look at the tests");
+  });
+
+  it("give no report on an unfinished request as the answer to a question asked in between", () => {
+    const first = new ConversationBuilder("d");
+    first.user("Start with the migration of the archive table");
+    first.tool("e", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }, "ok");
+    first.user("How does the renderer find its icons and fonts?");
+    first.assistant("The renderer embeds the icons in the fonts.");
+    const text = compacted(summarize(first.entries, { countTokens }).text, (session) => {
+      session.tool("f", "Edit", { file_path: "/project/b.ts", old_string: "a", new_string: "b" }, "ok");
+      session.assistant("Migration shipped in three commits.");
+      session.user("Now write the changelog of the release");
+    });
+    expect(sectionOf(text, "Primary Request and Intent")).toContain(
+      'icons and fonts?" → no closing message about it, last words: "Migration shipped in three commits."',
+    );
   });
 
   it("name the current request of the earlier summary when the work on it goes on", () => {

@@ -35,7 +35,7 @@ describe("rows about outcomes", () => {
     session.user("Write the release notes for the shop");
     const requests = sectionOf(summaryOf(session), "Primary Request and Intent");
     expect(requests).toContain(
-      'wrote no closing message, last words: "Good, the old helpers are unused now."',
+      'no closing message about it, last words: "Good, the old helpers are unused now."',
     );
   });
 
@@ -47,7 +47,7 @@ describe("rows about outcomes", () => {
     const next = after(summaryOf(session));
     next.user("Write the release notes for the shop");
     const requests = sectionOf(summaryOf(next), "Primary Request and Intent");
-    expect(requests).toContain('no closing message, last words: "The old helpers are unused now."');
+    expect(requests).toContain('no closing message about it, last words: "The old helpers are unused now."');
   });
 
   it.each([

@@ -1,8 +1,8 @@
 import { headOf } from "../../../messages/text.ts";
 import { bulleted, clip, clipMarkdown, indented, oneLine, quoted } from "../clip.ts";
-import type { ErrorRecord } from "../readers/readers.ts";
 import {
   AFTER_INTERRUPTION,
+  answerToAside,
   choiceText,
   commandsIn,
   complains,
@@ -13,12 +13,12 @@ import {
   earlierMessages,
   earlierWorkInBrief,
   editedNames,
-  errorForms,
+  endsWithReport,
   failedElsewhere,
   type HumanMessage,
-  hasClosingText,
   IN_PROGRESS,
   isCommandLine,
+  isReportOf,
   isRequest,
   LABELS,
   lastLongerRequest,
@@ -37,14 +37,13 @@ import {
   SEE_CURRENT_REQUEST,
   type SessionDigest,
   saysLittle,
-  soundsLikeCorrection,
   statedOutcome,
 } from "../readers/readers.ts";
 import { type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
 import { reasonPieces, remarkPieces } from "./render-reasons.ts";
 
 /**
- * Renders the sections about the past: requests, user messages, errors with their fixes, and problem solving.
+ * Renders the sections about the past: requests, user messages and problem solving.
  */
 
 const MAX_REQUEST_CHARS = 110;
@@ -92,7 +91,7 @@ function requestForms(exchanges: readonly Exchange[], at: number): string[] {
   const text = oneLine(headOf(exchange.message?.text ?? "", 4 * MAX_REQUEST_CHARS));
   const context = text.length <= NEEDS_CONTEXT_CHARS / 2 ? repliedTo(exchanges[at - 1], 120) : undefined;
   const asked = quoted(clip(text, MAX_REQUEST_CHARS)) + (context ? ` (in reply to: ${context})` : "");
-  const said = outcomeOf(exchange);
+  const said = outcomeOf(exchanges, at);
   const proofs = proofsOf(exchange).join("; ");
   const reaction = reactionTo(exchanges.slice(at + 1).find(isRequest)?.message);
   return [
@@ -109,17 +108,23 @@ function reactionTo(next: HumanMessage | undefined): string {
   return isCommandLine(next.text) ? " (the user tested this next)" : "";
 }
 
-function outcomeOf(exchange: Exchange): string {
-  const lead = statedOutcome(exchange);
-  if (lead !== undefined) return hasClosingText(exchange) ? asOutcome(lead) : lastWordsOnly(lead);
+function outcomeOf(exchanges: readonly Exchange[], at: number): string {
+  const exchange = exchanges[at] as Exchange;
+  const answer = answerToAside(exchanges[at - 1], exchange);
+  if (answer !== undefined) return asOutcome(answer);
+  const next = exchanges[at + 1];
+  const isInterrupted = next !== undefined && answerToAside(exchange, next) !== undefined;
+  const lead = statedOutcome(isInterrupted ? next : exchange);
+  if (isInterrupted && lead !== undefined) return asOutcome(lead);
+  if (lead !== undefined) return endsWithReport(exchange) ? asOutcome(lead) : asLastWords(lead);
   return exchange.actions.length > 0 ? NO_CLOSING_MESSAGE : "no answer before the next message";
 }
 
 const NO_CLOSING_MESSAGE = "the assistant worked on it but wrote no closing message";
 
-/** Returns the last words before further work. They are no outcome. */
-const lastWordsOnly = (lead: string): string =>
-  `${NO_CLOSING_MESSAGE}, last words: ${quoted(asOutcome(lead))}`;
+/** Returns words that the agent said in the middle of its work. They are no result. */
+const asLastWords = (lead: string): string =>
+  `no closing message about it, last words: ${quoted(asOutcome(lead))}`;
 
 /** Returns the outcome without a mark such as "🎉" before it. */
 const asOutcome = (lead: string): string =>
@@ -167,8 +172,9 @@ function earlierRequests(digest: SessionDigest, hasNewer: boolean): Piece[] {
   );
   if (isRepeated) return pieces;
   const asked = quoted(clip(oneLine(text), MAX_REQUEST_CHARS));
-  const outcome = `${earlierOutcome(digest)}${reactionTo(digest.exchanges.find(isRequest)?.message)}`;
-  return [...pieces, piece([`- ${asked} → ${outcome}`], 240, LABELS.pastRequests)];
+  const outcome = earlierOutcome(digest, text, past.at(-1));
+  const reaction = reactionTo(digest.exchanges.find(isRequest)?.message);
+  return [...pieces, piece([`- ${asked} → ${outcome}${reaction}`], 240, LABELS.pastRequests)];
 }
 
 /** Number of first characters that identify a request. */
@@ -207,15 +213,22 @@ const quotedRequest = (item: string): string | undefined =>
  * Returns the outcome of the earlier summary's current request. The first messages after the summary continue
  * the work on it.
  */
-function earlierOutcome({ earlier, exchanges }: SessionDigest): string {
+function earlierOutcome(
+  { earlier, exchanges }: SessionDigest,
+  request: string,
+  before: string | undefined,
+): string {
   const [first] = exchanges;
   const words = earlierLastWords(earlier);
-  const continued = first?.message === undefined && first !== undefined ? statedOutcome(first) : undefined;
-  if (continued !== undefined && first !== undefined)
-    return hasClosingText(first) ? asOutcome(continued) : lastWordsOnly(continued);
-  const lead = words === undefined ? undefined : resultSentence(words);
-  if (lead === undefined) return NO_CLOSING_MESSAGE;
-  return earlierItems(earlier, "Pending Tasks").includes(IN_PROGRESS) ? lastWordsOnly(lead) : asOutcome(lead);
+  const continued = first?.message === undefined ? first : undefined;
+  const lead = continued === undefined ? undefined : statedOutcome(continued);
+  if (continued !== undefined && lead !== undefined && !endsWithReport(continued)) return asLastWords(lead);
+  const said = lead ?? (words === undefined ? undefined : resultSentence(words));
+  if (said === undefined) return NO_CLOSING_MESSAGE;
+  if (lead === undefined && earlierItems(earlier, "Pending Tasks").includes(IN_PROGRESS))
+    return asLastWords(said);
+  const unfinished = before?.includes(`→ ${NO_CLOSING_MESSAGE}`) ? (quotedRequest(before) ?? "") : "";
+  return isReportOf(unfinished, request, said) ? asLastWords(said) : asOutcome(said);
 }
 
 /** Text that an earlier summary adds to a short request, on a line of its own. */
@@ -282,80 +295,7 @@ export function renderMessages(digest: SessionDigest): Piece[] {
   });
 }
 
-// Sections "Errors and Fixes" and "Problem Solving".
-
-const MAX_BY_WEIGHT: Readonly<Record<ErrorRecord["weight"], number>> = { 1: 4, 2: 6, 3: 16 };
-const MAX_CORRECTIONS = 8;
-const MAX_EARLIER_ERROR_CHARS = 320;
-
-export function renderErrors(digest: SessionDigest): Piece[] {
-  const chosen = digest.errors
-    .toSorted((a, b) => errorImportance(b, digest) - errorImportance(a, digest))
-    .filter(withinLimits())
-    .sort((a, b) => a.at - b.at);
-  const errors = chosen.map((error) =>
-    piece(errorForms(error), errorImportance(error, digest), LABELS.failures),
-  );
-  return [...earlierErrors(digest, chosen), ...errors, ...corrections(digest)];
-}
-
-/** Limits the number of small command-line mistakes, which are worth a line only while they are few. */
-function withinLimits(): (error: ErrorRecord) => boolean {
-  const taken = { 1: 0, 2: 0, 3: 0 };
-  return ({ weight }) => ++taken[weight] <= MAX_BY_WEIGHT[weight];
-}
-
-/**
- * Returns the importance of an error. Open failures of tests, builds and checks are most important. Recent
- * errors are more important than old ones.
- */
-function errorImportance(error: ErrorRecord, digest: SessionDigest): number {
-  const recency = (60 * error.at) / Math.max(1, lastPosition(digest));
-  const open = error.resolution === undefined && error.weight === 3 ? 120 : 0;
-  return 50 + error.weight * 25 + recency + open;
-}
-
-function lastPosition(digest: SessionDigest): number {
-  const last = digest.exchanges.at(-1);
-  return Math.max(last?.actions.at(-1)?.at ?? 0, last?.texts.at(-1)?.at ?? 0, last?.message?.at ?? 0);
-}
-
-function corrections(digest: SessionDigest): Piece[] {
-  const messages = digest.exchanges.flatMap(({ message }) =>
-    message && soundsLikeCorrection(message) ? [message] : [],
-  );
-  return messages.slice(-MAX_CORRECTIONS).map(({ text, afterInterruption }, index) => {
-    const how = afterInterruption ? "interrupted: " : "";
-    return piece([`- ${how}${quoted(clip(oneLine(text), 180))}`], 160 + index, LABELS.corrections);
-  });
-}
-
-/** Returns the key of an error's item: its command and text, without its state. */
-const errorKey = (item: string): string =>
-  oneLine(item)
-    .replace(/ → [^→]*$/, "")
-    .replace(/^(- `[^`]*`) \(\d+×\)/, "$1");
-
-/** Renders the errors of the earlier summary, except those that `newer` lists with their newer state. */
-function earlierErrors({ earlier }: SessionDigest, newer: readonly ErrorRecord[]): Piece[] {
-  const known = new Set(newer.flatMap((error) => errorForms(error).map(errorKey)));
-  const items = earlierItems(earlier, "Errors and Fixes").filter(
-    (item) => !/^- (?:interrupted: )?"[\s\S]*"$/.test(item) && !known.has(errorKey(item)),
-  );
-  return items.map((item, index) => {
-    const bullet = bulleted(item);
-    const end = STATE_OF_ERROR.exec(bullet)?.[0] ?? "";
-    const error = bullet.slice(0, bullet.length - end.length);
-    return piece(
-      [`${clipMarkdown(error, MAX_EARLIER_ERROR_CHARS)}${end}`, `${clip(oneLine(error), 140)}${end}`],
-      rising(70, 84, index, items.length),
-      LABELS.earlierErrors,
-    );
-  });
-}
-
-/** State at the end of an error. A clipped error keeps it, because an error without it looks open. */
-const STATE_OF_ERROR = / → [^→`\n]{1,200}$/;
+// Section "Problem Solving".
 
 const MAX_FINDINGS = 12;
 const MAX_EARLIER_SOLUTION_CHARS = 420;

@@ -1,10 +1,12 @@
 import { bulleted, clip, inlineCode, oneLine, quoted } from "../clip.ts";
 import {
   earlierItems,
+  endsWithReport,
   Happenings,
   IN_PROGRESS,
   isRequest,
   LABELS,
+  labelsDoneWork,
   messageKey,
   programKey,
   readCommand,
@@ -49,7 +51,7 @@ const OWN_PLAN = "- [assistant's plan] ";
 const LISTED = /^- \[(?: |in progress)\] /;
 
 function earlierPending({ earlier }: SessionDigest): readonly EarlierTask[] {
-  return earlierItems(earlier, "Pending Tasks").map((item) => readTask(item));
+  return withoutLeadIns(earlierItems(earlier, "Pending Tasks")).map((item) => readTask(item));
 }
 
 function readTask(item: string): EarlierTask {
@@ -166,20 +168,16 @@ function openFailures({ exchanges, errors }: SessionDigest): string[] {
  * expire.
  */
 function earlierTasks(digest: SessionDigest, pending: readonly EarlierTask[]): Piece[] {
-  const { earlier, todos, exchanges, lastActor } = digest;
+  const { todos, exchanges, lastActor } = digest;
   const seen = new Set(todos.map((todo) => keyOf(todo.content)));
   const happenings = new Happenings(exchanges);
   const isPlanCurrent = lastActor !== "agent" && remainingWork(exchanges).length === 0;
-  const next = earlierItems(earlier, "Optional Next Step").map((item) => readTask(item));
-  // If work has continued, list the earlier next step as a task, because it may be done already.
-  const tasks = [...pending, ...(isEarlierStepCurrent(digest) ? [] : next)].filter(
-    ({ line, content, origin }) => {
-      if (!/\p{L}/u.test(line) || STALE.test(line) || (todos.length > 0 && origin === "todo")) return false;
-      if (origin === "plan" && !isPlanCurrent) return false;
-      const key = keyOf(content);
-      return !seen.has(key) && Boolean(seen.add(key));
-    },
-  );
+  const tasks = [...pending, ...earlierStep(digest)].filter(({ line, content, origin }) => {
+    if (!/\p{L}/u.test(line) || STALE.test(line) || (todos.length > 0 && origin === "todo")) return false;
+    if (origin === "plan" && !isPlanCurrent) return false;
+    const key = keyOf(content);
+    return !seen.has(key) && Boolean(seen.add(key));
+  });
   const open = tasks.flatMap(({ line, content, unmentioned, origin }) => {
     const isPlan = origin === "plan";
     const fate = exchanges.length === 0 ? undefined : happenings.fateOf(content, -1, { isPlan });
@@ -190,6 +188,35 @@ function earlierTasks(digest: SessionDigest, pending: readonly EarlierTask[]): P
   return open.map(({ line, count }, index) =>
     taskPiece(line, count, rising(280, 260, index, open.length), LABELS.earlierTasks),
   );
+}
+
+/**
+ * Returns the earlier next step as tasks, because it may be done already. If the agent has reported on it and
+ * the user has asked for something else, the step is over, and only its constraints remain.
+ */
+function earlierStep(digest: SessionDigest): readonly EarlierTask[] {
+  if (isEarlierStepCurrent(digest)) return [];
+  const { earlier, exchanges, covered } = digest;
+  const reported = exchanges.findIndex(
+    (exchange) => endsWithReport(exchange) && exchange.texts.some(({ at }) => !covered.has(at)),
+  );
+  const isOver = reported !== -1 && exchanges.slice(reported + 1).some(isRequest);
+  const items = withoutLeadIns(earlierItems(earlier, "Optional Next Step"));
+  return items.filter((item) => !isOver || CONSTRAINT.test(item)).map((item) => readTask(item));
+}
+
+/** A condition that outlives the step for which it was stated. */
+const CONSTRAINT = /\b(?:must|never|always|do not|don['’]t)\b/i;
+
+/** Leaves out lines that only announce the items below them, and lists of finished work. */
+function withoutLeadIns(items: readonly string[]): readonly string[] {
+  let isDone = false;
+  return items.filter((item) => {
+    const isBullet = /^(?:[-*•]|\d{1,3}[.)])\s/.test(item);
+    const isLeadIn = !item.includes("\n") && /[:：]\**$/.test(item);
+    if (isLeadIn || !isBullet) isDone = isLeadIn && labelsDoneWork(item);
+    return !isLeadIn && !(isDone && isBullet);
+  });
 }
 
 /**

@@ -268,6 +268,53 @@ describe("token budget of a summary", () => {
     expect(files).not.toContain("outright");
   });
 
+  it("lists the first message as no correction, because the assistant had done nothing before it", () => {
+    const session = new ConversationBuilder();
+    session.user("The page shows a warning, show a hint instead");
+    session.assistant("The page shows a hint now.");
+    expect(summarize(session.entries, { countTokens }).text).not.toContain("Corrections");
+    session.user("Use a dialog instead");
+    const { text } = summarize(session.entries, { countTokens });
+    expect(text).toContain('- "Use a dialog instead"');
+    expect(text.split('show a hint instead"').length - 1).toBe(2);
+  });
+
+  it("gives words in the middle of the work as last words and not as the outcome of a request", () => {
+    const session = new ConversationBuilder();
+    session.user("Remove the unused import from the importer");
+    session.assistant("It is used on line 86! I will disable the warning.");
+    session.tool("e", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }, "ok");
+    session.user("Now write the changelog of the release");
+    const { text } = summarize(session.entries, { countTokens });
+    expect(text).toContain(
+      'the importer" → no closing message about it, last words: "It is used on line 86!"',
+    );
+  });
+
+  it("gives a report of finished work as the outcome, even if a call follows it", () => {
+    const session = new ConversationBuilder();
+    session.user("Remove the unused import from the importer");
+    session.assistant("I removed the import from the importer.");
+    session.tool("e", "Bash", { command: "git push" }, "ok");
+    session.user("Now write the changelog of the release");
+    const { text } = summarize(session.entries, { countTokens });
+    expect(text).toContain('the importer" → I removed the import from the importer.');
+  });
+
+  it("gives a report to the request that it is about, and an answer to the question asked in between", () => {
+    const session = new ConversationBuilder();
+    session.user("Start with the migration of the archive table");
+    session.tool("e", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }, "ok");
+    session.user("How does the renderer find its icons and fonts?");
+    session.assistant("The renderer embeds the icons in the fonts.");
+    session.tool("f", "Edit", { file_path: "/project/b.ts", old_string: "a", new_string: "b" }, "ok");
+    session.assistant("Migration shipped in three commits.");
+    session.user("Now write the changelog of the release");
+    const { text } = summarize(session.entries, { countTokens });
+    expect(text).toContain('archive table" → Migration shipped in three commits.');
+    expect(text).toContain('icons and fonts?" → The renderer embeds the icons in the fonts.');
+  });
+
   it("lists no question for a yes or a no as a correction", () => {
     const session = workSession();
     session.user("was the comment saying that we don't show the retries?");

@@ -8,7 +8,8 @@ import { SECTION_NAMES, type SectionName, type SummaryVariant, sectionHeading } 
 import type { SummaryInstructions } from "../summary-prompt.ts";
 import { fitSections, type Piece, type SectionDraft, SUMMARY_BUDGET_TOKENS } from "./budget.ts";
 import { renderConcepts, renderFiles } from "./render-code.ts";
-import { renderErrors, renderMessages, renderProblemSolving, renderRequests } from "./render-history.ts";
+import { renderErrors } from "./render-errors.ts";
+import { renderMessages, renderProblemSolving, renderRequests } from "./render-history.ts";
 import { renderPending } from "./render-pending.ts";
 import { renderCurrentWork, renderNextStep } from "./render-work.ts";
 

@@ -297,6 +297,10 @@ export function isSeenFixed(later: CommandRun, earlier: CommandRun): boolean {
   return open.length > 0 && open.every((run) => later.runs.some((other) => isFixedBy(other, run)));
 }
 
+/** Git commands that stop at a conflict. The same command with `--continue` finishes them. */
+const STEPWISE = /\bgit (rebase|merge|cherry-pick|am)\b/;
+const GIVES_UP = /\s--(?:abort|quit|skip)\b/;
+
 /**
  * Returns true if a later commit or push succeeded after a failed one, or if the same command succeeded. A
  * commit without its hooks proves nothing about them.
@@ -305,6 +309,9 @@ export function isLaterSuccess(later: CommandRun, earlier: CommandRun): boolean 
   if (later.state !== "passed" || later.kind !== earlier.kind) return false;
   if (later.kind === "commit") return !later.skipsHooks;
   if (later.kind === "push") return later.outcome !== "nothing to push";
+  const resumed = STEPWISE.exec(earlier.command)?.[1];
+  if (resumed !== undefined && STEPWISE.exec(later.command)?.[1] === resumed)
+    return !GIVES_UP.test(later.command);
   return (
     later.command === earlier.command &&
     later.directory === earlier.directory &&
@@ -312,6 +319,14 @@ export function isLaterSuccess(later: CommandRun, earlier: CommandRun): boolean 
     !later.command.includes("<<…")
   );
 }
+
+/** Returns true if a later commit succeeded because it skipped the hooks that an earlier commit ran. */
+export const isBypass = (later: CommandRun, earlier: CommandRun): boolean =>
+  later.kind === "commit" &&
+  earlier.kind === "commit" &&
+  later.state === "passed" &&
+  later.skipsHooks &&
+  !earlier.skipsHooks;
 
 /**
  * Returns the program and its subcommand, such as `go test` for both `go test ./...` and `go test -v ./x`.

@@ -40,6 +40,8 @@ const NOTHING_OPEN =
 const OWN_CONCEPTS = /^- (?:Languages|Packages|Commands in use|Names that matter): /;
 const SHORT_ANSWER_CHARS = 12;
 const KEPT_STEPS = 5;
+/** A step as a built-in summary writes it. */
+const OWN_STEP = /^(?:(?:edited|read|ran) `|said: "|\(\d+ earlier steps\))/;
 
 /**
  * Parses notes or a summary, which longhaul or a model wrote. If a summary has no section headings, its whole
@@ -156,7 +158,9 @@ export function earlierWorkInBrief(earlier: EarlierSummary | undefined): string 
   const steps = items
     .filter((item) => item.startsWith("- ") && !item.includes("```"))
     .map((item) => item.slice(2));
-  const text = words === undefined ? items.join(" ") : `${steps.slice(-KEPT_STEPS).join("; ")} — ${words}`;
+  const isBuiltIn = words !== undefined || steps.some((step) => OWN_STEP.test(step));
+  const last = [steps.slice(-KEPT_STEPS).join("; "), words ?? ""].filter((part) => part !== "").join(" — ");
+  const text = isBuiltIn ? last : items.join(" ");
   return oneLine(text.replace(/```\w*/g, " ").replace(/\|(?:\s*:?-+:?\s*\|)+/g, "|"));
 }
 

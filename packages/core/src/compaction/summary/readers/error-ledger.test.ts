@@ -38,6 +38,41 @@ describe("ErrorLedger", () => {
     expect(ledger.records().map((record) => record.resolution?.how)).toEqual(["moved-on", undefined]);
   });
 
+  it.each([
+    ["git rebase --continue", "attempt"],
+    ["git rebase --abort", undefined],
+    ["git merge --continue", undefined],
+  ])("a rebase that stopped at a conflict has this resolution after '%s': %s", (command, how) => {
+    const ledger = new ErrorLedger();
+    run(ledger, 1, "git rebase origin/main", "Exit code 1\nerror: could not apply 1a2b3c4");
+    run(ledger, 2, command, "ok");
+    expect(ledger.records()[0]?.resolution?.how).toBe(how);
+  });
+
+  it("says that a later commit skipped the hooks that failed, and prefers a commit with its hooks", () => {
+    const ledger = new ErrorLedger();
+    run(ledger, 1, "git commit -m 'feat: menu'", "Exit code 1\nError: lint failed in menu.ts");
+    run(ledger, 2, "git commit --no-verify -m 'feat: menu'", "[main 1a2b3c4] feat: menu");
+    expect(ledger.records()).toMatchObject([{ resolution: { at: 2, how: "bypassed" } }]);
+    run(ledger, 3, "git commit -m 'feat: more'", "[main 2b3c4d5] feat: more");
+    expect(ledger.records()).toMatchObject([{ resolution: { at: 3, how: "commit" } }]);
+  });
+
+  it("names a failure by its short command, because the description does not show what failed", () => {
+    const ledger = new ErrorLedger();
+    const output = "Exit code 2\nerror: unrecognized subcommand 'bun'";
+    ledger.command(readCommand(1, "wrap bun run suite", "Run all tests", output, true), output);
+    const script = `python3 -c "${"print(1);".repeat(20)}"`;
+    ledger.command(
+      readCommand(2, script, "Compare both files", "Exit code 1\nError: boom", true),
+      "Error: boom",
+    );
+    expect(ledger.records().map(({ source }) => source)).toEqual([
+      "wrap bun run suite",
+      "Compare both files",
+    ]);
+  });
+
   it("counts a repeated error instead of listing it again", () => {
     const ledger = new ErrorLedger();
     for (const at of [1, 2, 3]) run(ledger, at, "npm test", "Exit code 1\nError: one");

@@ -2,6 +2,7 @@ import { clip } from "../clip.ts";
 import {
   type CommandRun,
   failedElsewhere,
+  isBypass,
   isLaterSuccess,
   isSeenFixed,
   withoutShortening,
@@ -27,9 +28,9 @@ export interface Resolution {
   /**
    * `passed`: the same tests, check or build were seen to pass. `commit`, `push`: a later one succeeded.
    * `attempt`: the same command or tool call succeeded later. `moved-on`: the next run failed with another
-   * error.
+   * error. `bypassed`: a later commit skipped the hooks that failed.
    */
-  readonly how: "passed" | "commit" | "push" | "attempt" | "moved-on";
+  readonly how: "passed" | "commit" | "push" | "attempt" | "moved-on" | "bypassed";
   readonly editedFiles: readonly string[];
 }
 
@@ -59,6 +60,7 @@ export class ErrorLedger {
       if (!isOpen(error) || typeof error.from === "string") continue;
       if (isSeenFixed(run, error.from)) resolve(withoutLinesIn(output, error), run.at, "passed");
       else if (isLaterSuccess(run, error.from)) resolve(error, run.at, successOf(run.kind));
+      else if (isBypass(run, error.from)) resolve(error, run.at, "bypassed");
     }
     if (!run.failed || isToolSlip(output)) return;
     const failure = failureText(output);
@@ -118,9 +120,9 @@ export const successOf = (kind: CommandRun["kind"]): "commit" | "push" | "attemp
 /** In a line with runs of which none failed, something else failed, such as a missing file. */
 const weightOf = (run: CommandRun): 1 | 3 => (run.kind === "other" || failedElsewhere(run) ? 1 : 3);
 
-/** A failure that only did not occur in the next run is open, because it was not seen to pass. */
-const isOpen = ({ record }: OpenError): boolean =>
-  record.resolution === undefined || record.resolution.how === "moved-on";
+/** A failure that did not occur in the next run, or whose hooks were skipped, was not seen to pass. */
+const isOpen = ({ record: { resolution } }: OpenError): boolean =>
+  resolution === undefined || resolution.how === "moved-on" || resolution.how === "bypassed";
 
 function resolve(error: OpenError, at: number, how: Resolution["how"]): void {
   if (how === "moved-on" && error.record.resolution !== undefined) return;
@@ -165,7 +167,15 @@ function keyOf(name: string, input: unknown): string {
   }
 }
 
-/** Returns the source of a failure. An inline script is described by the agent's words. */
+/** A longer command is described by the agent's words, because it is an inline script or a chain. */
+const LONG_COMMAND_CHARS = 70;
+
+/**
+ * Returns the source of a failure. A short command shows best what failed: "Run the tests" can fail because
+ * the program is unknown.
+ */
 function sourceOf(run: CommandRun): string {
-  return run.kind === "other" && run.description ? run.description : withoutShortening(run.command);
+  const command = withoutShortening(run.command);
+  const isScript = command.length > LONG_COMMAND_CHARS || command.includes("<<…");
+  return run.kind === "other" && run.description && isScript ? run.description : command;
 }

@@ -1,7 +1,7 @@
 import { isHarnessText } from "../../../messages/lines.ts";
 import { oneLine, quoted } from "../clip.ts";
 import type { CommandRun, Commit } from "./command-runs.ts";
-import { isOnlyCheer, lastSentences, proseSentences, resultSentence } from "./prose.ts";
+import { lastSentences, proseSentences } from "./prose.ts";
 import { isYesNoQuestion } from "./said-words.ts";
 import { type Edit, fileName } from "./touched-code.ts";
 
@@ -147,10 +147,15 @@ export function soundsLikeCorrection(message: HumanMessage): boolean {
   );
 }
 
+/** Words about the user's own memory or knowledge, such as "I don't remember". They correct nobody. */
+const OWN_KNOWLEDGE = /\bi (?:do not|don['’]?t|never) (?:know|remember|recall|understand|mind|care)\b/gi;
+
+const hasCorrection = (text: string): boolean => CORRECTION.test(text.replace(OWN_KNOWLEDGE, " "));
+
 /** A question for a yes or a no may quote words of correction. */
 const corrects = (opening: string): boolean =>
-  CORRECTION.test(opening) &&
-  proseSentences(opening).some((sentence) => CORRECTION.test(sentence) && !isYesNoQuestion(sentence));
+  hasCorrection(opening) &&
+  proseSentences(opening).some((sentence) => hasCorrection(sentence) && !isYesNoQuestion(sentence));
 
 const OPENING_CHARS = 48;
 
@@ -160,7 +165,7 @@ const OPENING_CHARS = 48;
 export const opensWithCorrection = (message: HumanMessage): boolean =>
   message.afterInterruption ||
   message.kind === "remark" ||
-  (CORRECTION.test(message.text.slice(0, OPENING_CHARS)) &&
+  (hasCorrection(message.text.slice(0, OPENING_CHARS)) &&
     !isYesNoQuestion(proseSentences(message.text.slice(0, CORRECTION_WINDOW_CHARS))[0] ?? ""));
 
 /** Everything from one user message to the next. */
@@ -230,22 +235,6 @@ export function repliedTo(before: Exchange | undefined, maxChars: number): strin
   const fromEnd = closing.length > maxChars ? `…${closing.slice(-maxChars).replace(/^\S*\s/, "")}` : closing;
   return closing === "" ? undefined : quoted(fromEnd);
 }
-
-/**
- * Returns the outcome of a request in the agent's words: the main sentence of its last text. An announcement
- * is no outcome.
- */
-export function statedOutcome({ texts }: Exchange): string | undefined {
-  const last = texts.findLast(({ text }) => !isOnlyCheer(text)) ?? texts.at(-1);
-  return last === undefined ? undefined : resultSentence(last.text);
-}
-
-/** Returns true if no edit and no command followed the agent's last text. */
-export const hasClosingText = ({ texts, actions }: Exchange): boolean => {
-  const last = texts.at(-1);
-  const isWork = ({ kind, at }: Action): boolean => kind !== "read" && at > (last?.at ?? -1);
-  return last !== undefined && !actions.some(isWork);
-};
 
 export function commandsIn({ actions }: Exchange): readonly CommandRun[] {
   return actions.flatMap((action) => (action.kind === "command" ? [action.run] : []));

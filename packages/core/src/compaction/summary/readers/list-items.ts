@@ -21,9 +21,9 @@ export const LABELS = {
   changedFiles: "**Changed, most recent first:**",
   readFiles: "**Files read but not changed:**",
   earlierFiles: "**Files from the earlier summary:**",
-  earlierErrors: "**Errors before the last summary, with their state at that time:**",
+  earlierErrors: "**Errors before the last summary, with their latest known state:**",
   failures: "**Failures, oldest first:**",
-  corrections: "**Corrections by the user:**",
+  corrections: "**Corrections and interruptions by the user:**",
   earlierSolutions: "**Before the last summary:**",
   answers: "**Questions and the user's answers:**",
   plans: "**Plans the assistant wrote:**",
@@ -263,6 +263,9 @@ export const IN_PROGRESS = "- In progress: the user's latest request (see sectio
 /** Ending of an error that was not seen to pass. */
 export const NOT_SEEN_TO_PASS = " → not seen to pass since";
 
+/** Ending of a commit that failed in its hooks. */
+export const BYPASSED = " → committed later without the hooks";
+
 /** Ending of a command that succeeded later. */
 export const laterSuccess = (what: "commit" | "push" | "attempt"): string => ` → a later ${what} succeeded`;
 
@@ -271,6 +274,7 @@ export function resolutionText(resolution: Resolution | undefined, weight: Error
   if (resolution === undefined) return weight === 3 ? NOT_SEEN_TO_PASS : "";
   const { how } = resolution;
   if (how === "commit" || how === "push" || how === "attempt") return laterSuccess(how);
+  if (how === "bypassed") return BYPASSED;
   const files = [...new Set(resolution.editedFiles.map(fileName))];
   const by = files.length > 0 ? ` after editing ${files.join(", ")}` : "";
   return how === "passed"

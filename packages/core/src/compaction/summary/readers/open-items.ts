@@ -3,6 +3,7 @@ import type { TrackedTodo } from "../../../messages/todo-ledger.ts";
 import { oneLine } from "../clip.ts";
 import type { CommandRun } from "./command-runs.ts";
 import { commandsIn, type Exchange, isRequest } from "./exchanges.ts";
+import { isNamedTestSeenToPass } from "./named-tests.ts";
 import { proseSentences, withoutBold } from "./prose.ts";
 import { statesPurpose } from "./purposes.ts";
 import { announcementIn, claimsDone, readReport } from "./reports.ts";
@@ -49,10 +50,12 @@ type Words = ReadonlySet<string>;
 /** Work and words of a session, in order. */
 export class Happenings {
   readonly #all: readonly Happening[];
+  readonly #runs: readonly CommandRun[];
   readonly #texts: readonly { readonly at: number; readonly length: number; readonly words: Words }[];
 
   constructor(exchanges: readonly Exchange[]) {
     this.#all = exchanges.flatMap(happeningsIn).sort((a, b) => a.at - b.at);
+    this.#runs = exchanges.flatMap(commandsIn);
     this.#texts = exchanges.flatMap(({ texts }) =>
       texts.map(({ at, text }) => ({
         at,
@@ -65,7 +68,9 @@ export class Happenings {
   /** Returns what became of an item after the position `since`. */
   fateOf(content: string, since: number, state: ItemState = {}): Fate {
     const plain = content.replace(MARK, "");
-    const item = { content: plain, words: contentWords(plain), ...state };
+    if (isNamedTestSeenToPass(plain, this.#runs, since)) return "done";
+    const title = contentWords(TITLE.exec(plain)?.[1] ?? "");
+    const item = { content: plain, words: contentWords(plain), title, ...state };
     const later = this.#all.filter(({ at }) => at > since);
     for (const happening of later) {
       const fate = fateBy(happening, item);
@@ -170,12 +175,25 @@ interface ItemState {
 interface Item extends ItemState {
   readonly content: string;
   readonly words: Words;
+  /** Words of the bold title before a long explanation. A report names the title and not the explanation. */
+  readonly title: Words;
 }
 
-function fateBy(happening: Happening, { content, words, isInProgress, isPlan }: Item): Fate | undefined {
+/** Title of an item that a model wrote, as in "**Cache invalidation**: the user wants …". */
+const TITLE = /^\*\*([^*\n]{5,120})\*\*/;
+/** Number of words in a title below which a report can share them by chance. */
+const MIN_TITLE_WORDS = 3;
+
+/** Returns true if a claim in a report is about the item. */
+const isAbout = (claim: Words, { words, title }: Item): boolean =>
+  shareIn(words, claim) >= ABOUT_SHARE ||
+  (title.size >= MIN_TITLE_WORDS && shareIn(title, claim) >= ABOUT_SHARE);
+
+function fateBy(happening: Happening, item: Item): Fate | undefined {
+  const { content, words, isInProgress, isPlan } = item;
   switch (happening.kind) {
     case "reported":
-      return happening.isAllDone || happening.claims.some((claim) => shareIn(words, claim) >= ABOUT_SHARE)
+      return happening.isAllDone || happening.claims.some((claim) => isAbout(claim, item))
         ? "done"
         : undefined;
     case "said":

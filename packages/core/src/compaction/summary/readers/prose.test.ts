@@ -54,6 +54,11 @@ describe("sentences of an answer", () => {
     expect(resultSentence("Perfect!\n\nAll tests pass now:\n- cart")).toBe("All tests pass now:");
   });
 
+  it.each(["Found the issue!", "I see the problem.", "I found the actual cause!"])(
+    "skips an opening that names no finding: %s",
+    (opening) => expect(resultSentence(`${opening} The cache is stale.`)).toBe("The cache is stale."),
+  );
+
   it("uses the first sentence as the main sentence when no other sentence says more", () =>
     expect(resultSentence("Done!")).toBe("Done!"));
 

@@ -64,7 +64,7 @@ function hasOddFences(text: string): boolean {
 }
 
 const CHEER =
-  /^(?:perfect|great|excellent|good|done|ok|okay|sure|yes|success|no problem|got it|thanks|thank you|awesome|nice|all right|alright|right|absolutely|you'?re (?:absolutely )?right|good catch|found it|好的|完成|完美|明白|готово|отлично|хорошо|完了)$/i;
+  /^(?:perfect|great|excellent|good|done|ok|okay|sure|yes|success|no problem|got it|thanks|thank you|awesome|nice|all right|alright|right|absolutely|you'?re (?:absolutely )?right|good catch|(?:i )?(?:found|see|got) (?:it|the (?:actual |real )?(?:issue|problem|bug|cause|culprit))(?: now)?|好的|完成|完美|明白|готово|отлично|хорошо|完了)$/i;
 const FILLER =
   /^(?:here(?:'s| is| are)\b|i have enough|now i have|i now have|let me (?:create|write|compile|summari[sz]e)|all (?:green|confirmed|clean|checks complete)$|everything is clean$|(?:final )?(?:report|summary)$)/i;
 const MIN_TELLING_CHARS = 12;

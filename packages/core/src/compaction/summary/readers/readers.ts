@@ -5,6 +5,7 @@
 export {
   type CommandRun,
   failedElsewhere,
+  isBypass,
   isLaterSuccess,
   isSeenFixed,
   outcomeText,
@@ -33,7 +34,6 @@ export {
   type Exchange,
   editedNames,
   type HumanMessage,
-  hasClosingText,
   isRequest,
   lastLongerRequest,
   messageKey,
@@ -42,11 +42,11 @@ export {
   repliedTo,
   saysLittle,
   soundsLikeCorrection,
-  statedOutcome,
 } from "./exchanges.ts";
 export { failureText } from "./failure-text.ts";
 export {
   AFTER_INTERRUPTION,
+  BYPASSED,
   doneTo,
   type EarlierFile,
   errorForms,
@@ -70,7 +70,9 @@ export {
   resolutionText,
   SEE_CURRENT_REQUEST,
 } from "./list-items.ts";
+export { isNamedTestSeenToPass } from "./named-tests.ts";
 export { Happenings, OWN_PLAN, remainingWork } from "./open-items.ts";
+export { answerToAside, endsWithReport, isReportOf, statedOutcome } from "./outcomes.ts";
 export {
   endsWithQuestion,
   hasIdeographs,
@@ -100,7 +102,7 @@ export {
   type Finding,
   type Plan,
 } from "./replies.ts";
-export { saysDoneAbout, saysUnfinished } from "./reports.ts";
+export { labelsDoneWork, saysDoneAbout, saysUnfinished } from "./reports.ts";
 export {
   agrees,
   approves,

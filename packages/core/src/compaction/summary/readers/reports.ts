@@ -31,6 +31,8 @@ const CLAIMS: readonly RegExp[] = [
     `\\b(?:is|are|was|were|has|have|'s|'ve) ${ADVERBS}(?:${DONE_VERBS}|done|complete|in place|ready|live|working)\\b`,
     "i",
   ),
+  // Without "already" or "fully", the words can describe code that somebody only reads.
+  /\b(?:is|are) (?:now )?(?:already |fully |properly |correctly |completely ){1,3}(?:handled|covered|supported|taken care of)\b/i,
   new RegExp(`\\b(?:i|we)(?:'ve| have)? ${ADVERBS}(?:${DONE_VERBS})\\b`, "i"),
   /^(?:done|completed?|finished|erledigt|fertig|terminé|hecho|listo|готово|сделано)(?=$|[\s:.,!—–-])/iu,
   /\b(?:ist|sind) (?:jetzt |nun )?(?:fertig|erledigt|implementiert|behoben|eingebaut)\b|\b(?:est|sont) (?:maintenant )?(?:terminée?s?|ajoutée?s?|corrigée?s?)\b|\b(?:está|están) (?:ahora )?(?:listo|hecho|implementad|añadid|corregid)/i,
@@ -135,6 +137,9 @@ export const announcementIn = (label: string): string =>
     .replace(/`[^`]*`/g, " ")
     .split(/[.!?。！？] /)
     .at(-1) ?? "";
+
+/** Returns true for a line above a list of finished work. */
+export const labelsDoneWork = (line: string): boolean => sectionOf(line) === "done";
 
 function sectionOf(line: string): "done" | "open" | undefined {
   const label = announcementIn(line);

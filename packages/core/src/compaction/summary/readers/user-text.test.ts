@@ -62,6 +62,8 @@ describe("classifyUserText", () => {
     ["不对，应该用缓存", true],
     ["нет, не надо", true],
     ["add a button", false],
+    ["the page was empty, I don't remember which one, can you look?", false],
+    ["I don't know why, but don't do that", true],
     ["now note the time", false],
   ])("decides whether %j corrects the agent: %s", (text, expected) => {
     expect(soundsLikeCorrection({ at: 0, text, kind: "request", afterInterruption: false })).toBe(expected);
