@@ -130,6 +130,67 @@ describe("natural questions", () => {
     expect(first?.text).toContain("assets/icons");
   });
 
+  it("finds what the user said when refusing a tool call, as words of the user", async () => {
+    const refusal =
+      "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\n";
+    const [first] = await ask("the user stopped the deployment. which server did they want?", (builder) => {
+      for (const text of FILLER) builder.assistant(`${text} The deployment stopped on the server list.`);
+      builder.tool("t1", "Bash", { command: "deploy" }, `${refusal}take the server heron instead`);
+      builder.tool(
+        "t2",
+        "Bash",
+        { command: "log" },
+        "The user said: the deployment server stopped. I want it.",
+      );
+    });
+    expect(first?.text).toContain("heron");
+  });
+
+  it("prefers a passage with a path if the question asks for a file", async () => {
+    const [first] = await ask("which file has the retry policy", (builder) => {
+      builder.assistant("The retry policy is in the file that I have read.");
+      builder.assistant("The retry policy is in uploads/backoff.ts, the only one that has it.");
+      builder.assistant("The file with the retry policy has a test.");
+    });
+    expect(first?.text).toContain("backoff.ts");
+  });
+
+  it("the result of a call that has the words of the question ranks above other results", async () => {
+    const hits = await ask("what did tagging the release candidate of the gateway print", (builder) => {
+      for (let nth = 0; nth < 12; nth++)
+        builder.tool(
+          `f${nth}`,
+          "Bash",
+          { command: `cat ${nth}` },
+          `candidate ${nth} of other lists, page ${nth}`,
+        );
+      builder.tool(
+        "t1",
+        "Bash",
+        { command: "tag the release candidate of the gateway" },
+        "candidate heron stored",
+      );
+      for (let nth = 12; nth < 24; nth++)
+        builder.tool(
+          `f${nth}`,
+          "Bash",
+          { command: `cat ${nth}` },
+          `candidate ${nth} of other lists, page ${nth}`,
+        );
+    });
+    expect(hits.slice(0, 2).map(({ text }) => text)).toContainEqual("candidate heron stored");
+  });
+
+  it("an identifier in a question outweighs the ordinary words around it", async () => {
+    const [first] = await ask("what does the shared readHeaderLine do now", (builder) => {
+      builder.assistant("Now the shared one is used, and the shared folder is read.");
+      for (let nth = 0; nth < 9; nth++)
+        builder.tool(`t${nth}`, "Grep", { pattern: "readHeaderLine" }, `${nth}`);
+      builder.assistant("The function readHeaderLine trims spaces.");
+    });
+    expect(first?.text).toContain("trims spaces");
+  });
+
   it("finds a word in two parts and a compound of both", async () => {
     const [first] = await ask("what is wrong with the home page", (builder) => {
       for (const text of FILLER) builder.assistant(`${text} This page is fine.`);

@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import { isRefusal, refusalReason } from "@longhaul/core/internal/summary";
 import { isPrompt } from "../transcript/prompts.ts";
 import { Dictionary, type DictionaryBytes, damaged, type Section } from "./dictionary.ts";
 import { DOCUMENT_KINDS, type DocumentKind, type SearchDocument } from "./documents.ts";
@@ -349,8 +350,13 @@ export class SegmentWriter implements TermSink {
   }
 }
 
+/** A result of a refused call may hold words of the person that no other message contains. */
 function marksOf({ kind, text }: SearchDocument, { flags }: DocumentPlace, isFirst: boolean): number {
-  const isOfPerson = kind === "user" && (flags & (FLAGS.meta | FLAGS.sidechain)) === 0 && isPrompt(text);
+  const isByPerson =
+    kind === "user"
+      ? isPrompt(text)
+      : kind === "result" && isRefusal(text) && refusalReason(text) !== undefined;
+  const isOfPerson = isByPerson && (flags & (FLAGS.meta | FLAGS.sidechain)) === 0;
   return (
     (kind === "summary" ? MARKS.retold : 0) |
     (kind === "user" || kind === "assistant" ? MARKS.spoken : 0) |
