@@ -148,45 +148,32 @@ describe("natural questions", () => {
 
   it("prefers a passage with a path if the question asks for a file", async () => {
     const [first] = await ask("which file has the retry policy", (builder) => {
-      builder.assistant("The retry policy is in the file that I have read.");
-      builder.assistant("The retry policy is in uploads/backoff.ts, the only one that has it.");
-      builder.assistant("The file with the retry policy has a test.");
+      builder.assistant("The file with the retry policy is uploads/backoff.ts.");
+      builder.assistant("The file with the retry policy is long and old.");
     });
     expect(first?.text).toContain("backoff.ts");
   });
 
   it("the result of a call that has the words of the question ranks above other results", async () => {
-    const hits = await ask("what did tagging the release candidate of the gateway print", (builder) => {
-      for (let nth = 0; nth < 12; nth++)
-        builder.tool(
-          `f${nth}`,
-          "Bash",
-          { command: `cat ${nth}` },
-          `candidate ${nth} of other lists, page ${nth}`,
-        );
-      builder.tool(
-        "t1",
-        "Bash",
-        { command: "tag the release candidate of the gateway" },
-        "candidate heron stored",
-      );
-      for (let nth = 12; nth < 24; nth++)
-        builder.tool(
-          `f${nth}`,
-          "Bash",
-          { command: `cat ${nth}` },
-          `candidate ${nth} of other lists, page ${nth}`,
-        );
+    const hits = await ask("what did tagging the release candidate print", (builder) => {
+      const others = (from: number): void => {
+        for (let nth = from; nth < from + 9; nth++)
+          builder.tool(`t${nth}`, "Bash", { command: `cat ${nth}` }, `release candidate of list ${nth}`);
+      };
+      others(0);
+      builder.tool("own", "Bash", { command: "tag the release candidate" }, "release candidate heron");
+      others(9);
     });
-    expect(hits.slice(0, 2).map(({ text }) => text)).toContainEqual("candidate heron stored");
+    expect(hits.slice(0, 2).map(({ text }) => text)).toContainEqual("release candidate heron");
   });
 
-  it("an identifier in a question outweighs the ordinary words around it", async () => {
-    const [first] = await ask("what does the shared readHeaderLine do now", (builder) => {
-      builder.assistant("Now the shared one is used, and the shared folder is read.");
-      for (let nth = 0; nth < 9; nth++)
-        builder.tool(`t${nth}`, "Grep", { pattern: "readHeaderLine" }, `${nth}`);
+  it("an identifier in a question outweighs an ordinary word that is rarer", async () => {
+    const [first] = await ask("what does the shared readHeaderLine do", (builder) => {
+      for (let nth = 0; nth < 9; nth++) for (const text of FILLER) builder.assistant(`${nth}: ${text}`);
       builder.assistant("The function readHeaderLine trims spaces.");
+      for (const path of ["a", "b"])
+        builder.tool(path, "Grep", { pattern: "readHeaderLine", path }, "3 lines");
+      builder.assistant("The folder is shared with a guest.");
     });
     expect(first?.text).toContain("trims spaces");
   });
