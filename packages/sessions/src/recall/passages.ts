@@ -75,12 +75,16 @@ interface ScoredPassage extends FoundPassage {
   readonly score: number;
 }
 
-/** Reads the best documents and ranks them by their best passages. */
+/**
+ * Reads the best documents and ranks them by their best passages.
+ * @param needed number of passages that are needed in order. The order of the others is unspecified.
+ */
 export function rankPassages(
   session: IndexedSession,
   query: WordQuery,
   ranking: Ranking,
   fits: (document: number) => boolean,
+  needed: number,
 ): readonly FoundPassage[] {
   const passages = new PassageScores(session, query, ranking);
   for (const { document, score } of candidates(session, ranking)) passages.add(document, score);
@@ -112,7 +116,7 @@ export function rankPassages(
     ...passage,
     score: passage.score + (gains.get(document) ?? 0),
   }));
-  return diversified(byScore(all), passageText);
+  return diversified(byScore(all), passageText, needed);
 }
 
 const byScore = (passages: Iterable<ScoredPassage>): readonly ScoredPassage[] =>

@@ -210,6 +210,8 @@ function best(
   { least, most }: { readonly least: number; readonly most: number },
 ): Omit<Ranking, "weights"> {
   const kept: RankedDocument[] = [];
+  /** Score of the worst kept document, once there are enough. */
+  let floor = Number.NEGATIVE_INFINITY;
   const matches = (document: number): boolean =>
     values[document] !== 0 && (coverage[document] as number) >= least && fits(document);
   let total = 0;
@@ -219,9 +221,12 @@ function best(
     total++;
     const text = (values[document] as number) * (coverage[document] as number);
     const score = text * statusWeight(session.status(document));
+    if (score <= floor) continue;
     kept.push({ document, score });
     // From time to time, drops documents that cannot be among the best. Sorting keeps the order of equals.
-    if (kept.length >= most * 2 + SORTED_AT_ONCE) kept.sort(byScore).splice(most);
+    if (kept.length < most * 2 + SORTED_AT_ONCE) continue;
+    kept.sort(byScore).splice(most);
+    floor = kept.at(-1)?.score ?? floor;
   }
   kept.sort(byScore).splice(most);
   return { documents: kept, total, matches };

@@ -130,7 +130,7 @@ function findByWords(
 ): FoundDocuments & Pick<RecallPage, "total"> {
   const query = wordQuery(text);
   const ranking = rankByWords(session, query.words, fits, Math.max(CONSIDERED_DOCUMENTS, skip + limit));
-  const first = rankPassages(session, query, ranking, fits);
+  const first = rankPassages(session, query, ranking, fits, skip + limit);
   const finder = new WordFinder(query.words);
   const read = new Set(first.map(({ document }) => document.number));
   const rest = ranking.documents.filter(({ document }) => !read.has(document));
