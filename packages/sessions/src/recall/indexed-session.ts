@@ -71,6 +71,11 @@ export class IndexedSession {
     return this.#status.length;
   }
 
+  /** Flags of all documents, see {@link STATUS}. */
+  get statuses(): Readonly<Uint8Array> {
+    return this.#status;
+  }
+
   /** Returns the flags of a document, see {@link STATUS}. */
   status(number: number): number {
     return this.#status[number] as number;
