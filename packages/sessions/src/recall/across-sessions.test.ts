@@ -101,6 +101,32 @@ describe("search across sessions", () => {
     expect(read.pieces.map(({ text }) => text)).toEqual([long]);
   });
 
+  it.each<[string, RecallQuery]>([
+    ["exact text", { exact: "the walrus" }],
+    ["a pattern", { pattern: "the w[a-z]+ sleeps" }],
+    ["words", { words: "where does the walrus sleep" }],
+  ])("shows an entry once that a session and its forks hold: %s", async (_, query) => {
+    const home = newHome();
+    const told = ["Hello.", "See, the walrus sleeps here."];
+    home.write("origin", told);
+    const entries = conversation("origin", told, PROJECT);
+    for (const fork of ["fork-a", "fork-b"]) {
+      const later = conversation(fork, [`In ${fork} the walrus sleeps again.`], PROJECT);
+      writeFileSync(home.place(fork), linesOf([...entries, ...later]));
+    }
+    const texts: string[] = [];
+    for (let number = 1; ; number++) {
+      const { page } = await searched(home, { ...query, page: number, limit: 1 });
+      texts.push(...page.hits.map(({ text }) => text));
+      if (!page.hasMore) break;
+    }
+    expect(texts.toSorted()).toEqual([
+      "In fork-a the walrus sleeps again.",
+      "In fork-b the walrus sleeps again.",
+      "See, the walrus sleeps here.",
+    ]);
+  });
+
   it("searches for exact text and patterns from the newest session to the oldest", async () => {
     const home = newHome();
     for (const [nth, id] of ["old", "middle", "new"].entries()) {

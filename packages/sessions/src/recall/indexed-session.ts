@@ -67,6 +67,11 @@ export class IndexedSession {
     }
   }
 
+  /** Number of sessions. */
+  get parts(): number {
+    return this.#parts.length;
+  }
+
   get documents(): number {
     return this.#status.length;
   }

@@ -6,6 +6,7 @@ import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
 import type { WordQuery } from "./query-words.ts";
 import type { RankedDocument, Ranking } from "./rank.ts";
 import { nameOf } from "./segment.ts";
+import { sharedEntries } from "./shared-entries.ts";
 import { type FoundWord, WordFinder } from "./word-finder.ts";
 
 /*
@@ -71,6 +72,12 @@ export interface FoundPassage {
   readonly focus: number;
 }
 
+export interface RankedPassages {
+  readonly passages: readonly FoundPassage[];
+  /** Documents that were read, with those that another session holds too. */
+  readonly read: ReadonlySet<number>;
+}
+
 interface ScoredPassage extends FoundPassage {
   readonly score: number;
 }
@@ -85,7 +92,7 @@ export function rankPassages(
   ranking: Ranking,
   fits: (document: number) => boolean,
   needed: number,
-): readonly FoundPassage[] {
+): RankedPassages {
   const passages = new PassageScores(session, query, ranking);
   for (const { document, score } of candidates(session, ranking)) passages.add(document, score);
   const gains = new Map<number, number>();
@@ -116,7 +123,12 @@ export function rankPassages(
     ...passage,
     score: passage.score + (gains.get(document) ?? 0),
   }));
-  return diversified(byScore(all), passageText, needed);
+  const isShared = sharedEntries(session);
+  const once = byScore(all).filter(({ document }) => !isShared(document));
+  return {
+    passages: diversified(once, passageText, needed),
+    read: new Set(passages.scored.keys()),
+  };
 }
 
 const byScore = (passages: Iterable<ScoredPassage>): readonly ScoredPassage[] =>

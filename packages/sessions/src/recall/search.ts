@@ -129,12 +129,12 @@ function findByWords(
 ): FoundDocuments & Pick<RecallPage, "total"> {
   const query = wordQuery(text);
   const ranking = rankByWords(session, query.words, filter, Math.max(CONSIDERED_DOCUMENTS, skip + limit));
-  const first = rankPassages(session, query, ranking, filter.fits, skip + limit);
+  const { passages, read } = rankPassages(session, query, ranking, filter.fits, skip + limit);
   const finder = new WordFinder(query.words);
-  const read = new Set(first.map(({ document }) => document.number));
   const rest = ranking.documents.filter(({ document }) => !read.has(document));
-  const wanted = [...first, ...rest].slice(skip, skip + limit);
-  const total = ranking.total + first.filter(({ document }) => !ranking.matches(document.number)).length;
+  const wanted = [...passages, ...rest].slice(skip, skip + limit);
+  const added = [...read].filter((document) => !ranking.matches(document)).length;
+  const total = ranking.total + added - (read.size - passages.length);
   return {
     documents: wanted.map((found) => {
       if ("words" in found)
