@@ -2,13 +2,13 @@
  * Form of the answer that a question asks for. "Which commit hash …" is answered by a passage with a hash. A
  * passage without one can only be about the same subject.
  */
-export type AnswerForm = keyof typeof FORMS;
+export type AnswerForm = "hash" | "path" | "url" | "number" | "name";
 
 /**
  * Patterns of the forms. Each has a fixed maximum length, so that hostile texts cannot make them slow. They
  * find nothing inside longer words.
  */
-const FORMS = {
+const FORMS: Readonly<Record<AnswerForm, RegExp>> = {
   hash: /(?<![\w-])(?=[a-f]{0,40}\d)(?=\d{0,40}[a-f])[a-f\d]{7,40}(?![\w-])/,
   /** Path with a folder, or the name of a file with an extension. */
   path: /(?<![\w/.\\-])(?:~|\.{1,2}|[A-Za-z]:|[\w.-]{1,64})?[\\/][\w.-]{2,64}|(?<![\w.-])[\w-]{0,64}\.[a-z][a-z\d]{1,7}(?![\w(])/,
@@ -16,7 +16,7 @@ const FORMS = {
   number: /(?<![\w.])\d{1,15}(?:[.,]\d{1,15})?/,
   /** Name in quotes: a key, an option, a variable. */
   name: /(["'`])[\w$@./:-]{2,80}\1/,
-} as const;
+};
 
 const asSet = (words: string): ReadonlySet<string> => new Set(words.split(" "));
 const HASH_WORDS = asSet("hash hashes sha");
