@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Entry } from "@longhaul/core";
 import fc from "fast-check";
@@ -99,6 +99,32 @@ describe("search across sessions", () => {
     expect(hit?.text.length).toBeLessThan(long.length);
     const read = await openRecall(hit?.session.path ?? "").read(hit?.id ?? "", { budgetTokens: 100_000 });
     expect(read.pieces.map(({ text }) => text)).toEqual([long]);
+  });
+
+  it.each<[string, RecallQuery]>([
+    ["exact text", { exact: "the walrus" }],
+    ["a pattern", { pattern: "the w[a-z]+ sleeps" }],
+    ["words", { words: "where does the walrus sleep" }],
+  ])("shows an entry once that a session and its forks hold: %s", async (_, query) => {
+    const home = newHome();
+    const told = ["Hello.", "See, the walrus sleeps here."];
+    home.write("origin", told);
+    const entries = conversation("origin", told, PROJECT);
+    for (const fork of ["fork-a", "fork-b"]) {
+      const later = conversation(fork, [`In ${fork} the walrus sleeps again.`], PROJECT);
+      writeFileSync(home.place(fork), linesOf([...entries, ...later]));
+    }
+    const texts: string[] = [];
+    for (let number = 1; ; number++) {
+      const { page } = await searched(home, { ...query, page: number, limit: 1 });
+      texts.push(...page.hits.map(({ text }) => text));
+      if (!page.hasMore) break;
+    }
+    expect(texts.toSorted()).toEqual([
+      "In fork-a the walrus sleeps again.",
+      "In fork-b the walrus sleeps again.",
+      "See, the walrus sleeps here.",
+    ]);
   });
 
   it("searches for exact text and patterns from the newest session to the oldest", async () => {
@@ -273,11 +299,11 @@ describe("unchanged sessions", () => {
   it("finds a session that was replaced, removed or added since the last search", async () => {
     const home = newHome();
     const one = home.write("one", ["The zebra."]);
-    const two = home.write("two", ["The zebra."]);
+    home.write("two", ["The zebra."]);
     await searched(home, { words: "zebra" });
     rmSync(one);
-    const other = home.write("three", ["The penguin and the zebra, in a longer text."]);
-    copyFileSync(other, two);
+    home.write("three", ["The penguin and the zebra, in a longer text."]);
+    home.write("two", ["Another penguin and another zebra."]);
     const { page } = await searched(home, { words: "penguin" });
     expect(ids(page).toSorted()).toEqual(["three", "two"]);
   });

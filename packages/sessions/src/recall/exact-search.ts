@@ -5,6 +5,7 @@ import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
 import type { Found, Match } from "./pattern.ts";
 import type { RecallPage } from "./query.ts";
 import { LONG_WORDS, ODD_ESCAPES, type Segment, UNKNOWN_WORDS } from "./segment.ts";
+import { sharedEntries } from "./shared-entries.ts";
 import { neededTerms, type Piece } from "./word-scanner.ts";
 
 /** Document on a page of results. */
@@ -43,6 +44,7 @@ const BATCH_CHARACTERS = 1 << 20;
 export async function scan(session: IndexedSession, request: ScanRequest): Promise<FoundDocuments> {
   const { candidates, skip, limit, signal } = request;
   const mayHold = byteFilter(session, request.bytes);
+  const isShared = sharedEntries(session);
   const documents: FoundDocuments["documents"][number][] = [];
   let [matches, notSearched] = [0, 0];
   for (let at = 0; at < candidates.length; ) {
@@ -66,7 +68,7 @@ export async function scan(session: IndexedSession, request: ScanRequest): Promi
     for (const [nth, document] of batch.entries()) {
       const match = found[nth];
       if (match === "too-slow") notSearched++;
-      if (match === undefined || match === "too-slow") continue;
+      if (match === undefined || match === "too-slow" || isShared(document)) continue;
       matches++;
       if (matches > skip + limit) return { documents, hasMore: true, notSearched };
       if (matches > skip) documents.push({ document, matches: [match] });

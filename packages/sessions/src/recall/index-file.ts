@@ -14,7 +14,7 @@ import { FilePool, type PooledFile } from "./file-pool.ts";
 import { SECTIONS, type SectionName, Segment, type SegmentBytes, type SegmentFacts } from "./segment.ts";
 
 /** Version of the format. Increase it with every format change. An index of another version is rebuilt. */
-const INDEX_VERSION = 3;
+const INDEX_VERSION = 4;
 
 /** Mark that ends the file. If the mark is missing, we know at once that the file is truncated. */
 const END_MARK = Buffer.from("longhaul recall\n");

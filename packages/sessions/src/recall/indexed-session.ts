@@ -67,8 +67,18 @@ export class IndexedSession {
     }
   }
 
+  /** Number of sessions. */
+  get parts(): number {
+    return this.#parts.length;
+  }
+
   get documents(): number {
     return this.#status.length;
+  }
+
+  /** Flags of all documents, see {@link STATUS}. */
+  get statuses(): Readonly<Uint8Array> {
+    return this.#status;
   }
 
   /** Returns the flags of a document, see {@link STATUS}. */

@@ -130,6 +130,54 @@ describe("natural questions", () => {
     expect(first?.text).toContain("assets/icons");
   });
 
+  it("finds what the user said when refusing a tool call, as words of the user", async () => {
+    const refusal =
+      "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\n";
+    const [first] = await ask("the user stopped the deployment. which server did they want?", (builder) => {
+      for (const text of FILLER) builder.assistant(`${text} The deployment stopped on the server list.`);
+      builder.tool("t1", "Bash", { command: "deploy" }, `${refusal}take the server heron instead`);
+      builder.tool(
+        "t2",
+        "Bash",
+        { command: "log" },
+        "The user said: the deployment server stopped. I want it.",
+      );
+    });
+    expect(first?.text).toContain("heron");
+  });
+
+  it("prefers a passage with a path if the question asks for a file", async () => {
+    const [first] = await ask("which file has the retry policy", (builder) => {
+      builder.assistant("The file with the retry policy is uploads/backoff.ts.");
+      builder.assistant("The file with the retry policy is long and old.");
+    });
+    expect(first?.text).toContain("backoff.ts");
+  });
+
+  it("the result of a call that has the words of the question ranks above other results", async () => {
+    const hits = await ask("what did tagging the release candidate print", (builder) => {
+      const others = (from: number): void => {
+        for (let nth = from; nth < from + 9; nth++)
+          builder.tool(`t${nth}`, "Bash", { command: `cat ${nth}` }, `release candidate of list ${nth}`);
+      };
+      others(0);
+      builder.tool("own", "Bash", { command: "tag the release candidate" }, "release candidate heron");
+      others(9);
+    });
+    expect(hits.slice(0, 2).map(({ text }) => text)).toContainEqual("release candidate heron");
+  });
+
+  it("an identifier in a question outweighs an ordinary word that is rarer", async () => {
+    const [first] = await ask("what does the shared readHeaderLine do", (builder) => {
+      for (let nth = 0; nth < 9; nth++) for (const text of FILLER) builder.assistant(`${nth}: ${text}`);
+      builder.assistant("The function readHeaderLine trims spaces.");
+      for (const path of ["a", "b"])
+        builder.tool(path, "Grep", { pattern: "readHeaderLine", path }, "3 lines");
+      builder.assistant("The folder is shared with a guest.");
+    });
+    expect(first?.text).toContain("trims spaces");
+  });
+
   it("finds a word in two parts and a compound of both", async () => {
     const [first] = await ask("what is wrong with the home page", (builder) => {
       for (const text of FILLER) builder.assistant(`${text} This page is fine.`);

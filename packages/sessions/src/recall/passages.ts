@@ -1,9 +1,12 @@
+import { hasForm } from "./answer-form.ts";
 import { diversified } from "./diversify.ts";
 import { STATUS } from "./document-status.ts";
 import type { DocumentKind } from "./documents.ts";
 import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
 import type { WordQuery } from "./query-words.ts";
 import type { RankedDocument, Ranking } from "./rank.ts";
+import { nameOf } from "./segment.ts";
+import { sharedEntries } from "./shared-entries.ts";
 import { type FoundWord, WordFinder } from "./word-finder.ts";
 
 /*
@@ -46,12 +49,17 @@ const KIND_WEIGHTS: Readonly<Record<DocumentKind | "person", number>> = {
 /** Factor for messages of people if the query asks about the user. */
 const NAMED_USER = 2;
 
+/** Factor for passages with the form of the answer that the query asks for, such as a path. */
+const FORM_FACTOR = 1.3;
+
 /** Best passages whose neighbors gain. */
 const LEADERS = 24;
 /** Part of the score of an answer that the person's message before or after it gains. */
 const NEAR_SHARE = 0.2;
 /** The same part if the query asks about the user. A short message is often clear only from the answer. */
 const NEAR_SHARE_OF_USER = 0.6;
+/** Part of the score of a call that its result gains, because a result rarely repeats the words of its call. */
+const RESULT_SHARE = 0.4;
 /** Maximum distance between an answer and a person's message, in documents. A turn can have many calls. */
 const NEAR_DOCUMENTS = 60;
 /** Number of a person's messages that count as the first or the last ones. */
@@ -64,17 +72,27 @@ export interface FoundPassage {
   readonly focus: number;
 }
 
+export interface RankedPassages {
+  readonly passages: readonly FoundPassage[];
+  /** Documents that were read, with those that another session holds too. */
+  readonly read: ReadonlySet<number>;
+}
+
 interface ScoredPassage extends FoundPassage {
   readonly score: number;
 }
 
-/** Reads the best documents and ranks them by their best passages. */
+/**
+ * Reads the best documents and ranks them by their best passages.
+ * @param needed number of passages that are needed in order. The order of the others is unspecified.
+ */
 export function rankPassages(
   session: IndexedSession,
   query: WordQuery,
   ranking: Ranking,
   fits: (document: number) => boolean,
-): readonly FoundPassage[] {
+  needed: number,
+): RankedPassages {
   const passages = new PassageScores(session, query, ranking);
   for (const { document, score } of candidates(session, ranking)) passages.add(document, score);
   const gains = new Map<number, number>();
@@ -89,6 +107,8 @@ export function rankPassages(
   };
   const share = query.namesUser ? NEAR_SHARE_OF_USER : NEAR_SHARE;
   for (const { document, score } of byScore(passages.scored.values()).slice(0, LEADERS)) {
+    for (const result of resultsOf(session, document))
+      if (passages.scored.has(result)) gain(result, score * RESULT_SHARE);
     if (document.record.kind !== "assistant") continue;
     for (const step of [-1, 1]) {
       const near = personNear(session, document.number, step, NEAR_DOCUMENTS);
@@ -103,7 +123,12 @@ export function rankPassages(
     ...passage,
     score: passage.score + (gains.get(document) ?? 0),
   }));
-  return diversified(byScore(all), passageText);
+  const isShared = sharedEntries(session);
+  const once = byScore(all).filter(({ document }) => !isShared(document));
+  return {
+    passages: diversified(once, passageText, needed),
+    read: new Set(passages.scored.keys()),
+  };
 }
 
 const byScore = (passages: Iterable<ScoredPassage>): readonly ScoredPassage[] =>
@@ -147,8 +172,14 @@ class PassageScores {
     const close =
       (NARROW_SHARE * narrow.weight + WIDE_SHARE * wide.weight + TEXT_SHARE * text.weight) / this.#whole;
     const whole = 1 - DOCUMENT_SHARE + DOCUMENT_SHARE * Math.sqrt(rank / this.#top);
-    const score = close * whole * this.#authorWeight(read);
-    this.scored.set(document, { document: read, words, focus: wide.from, score });
+    const passage = { document: read, words, focus: wide.from };
+    const score = close * whole * this.#authorWeight(read) * this.#formWeight(passage);
+    this.scored.set(document, { ...passage, score });
+  }
+
+  #formWeight(passage: FoundPassage): number {
+    const { form } = this.#query;
+    return form !== undefined && hasForm(passageText(passage), form) ? FORM_FACTOR : 1;
   }
 
   #authorWeight({ number, record }: ReadDocument): number {
@@ -159,6 +190,15 @@ class PassageScores {
 
 const isOfPerson = (session: IndexedSession, document: number): boolean =>
   (session.status(document) & STATUS.person) !== 0;
+
+/** Returns the result of a call. */
+function resultsOf(session: IndexedSession, { number, record, document }: ReadDocument): readonly number[] {
+  if (record.kind !== "call" || document.toolUseId === undefined) return [];
+  return session
+    .withId(nameOf("toolUse", document.toolUseId))
+    .filter((other) => session.partOf(other) === session.partOf(number))
+    .filter((other) => session.record(other).kind === "result");
+}
 
 function personNear(session: IndexedSession, from: number, step: number, most: number): number | undefined {
   for (let at = from + step, left = most; left > 0 && at >= 0 && at < session.documents; at += step, left--) {

@@ -1,3 +1,4 @@
+import { type AnswerForm, answerFormOf } from "./answer-form.ts";
 import { relatedTo } from "./related-words.ts";
 import { stemOf } from "./stem.ts";
 import { stopWordsFor } from "./stop-words.ts";
@@ -15,7 +16,7 @@ export interface QueryWord extends QueryTerm {
   readonly related: readonly string[];
   /** The word and a neighbor in the query as one word, because people write `home page` and `homepage`. */
   readonly joined: readonly string[];
-  /** Importance of the word in the query, from 0 to 1. */
+  /** Importance of the word in the query. An ordinary word has 1. */
   readonly share: number;
 }
 
@@ -25,6 +26,8 @@ export interface WordQuery {
   readonly namesUser: boolean;
   /** Set if the query asks about the start or the end of the session. */
   readonly edge: "first" | "last" | undefined;
+  /** Form of the answer, if the query asks for a path, a number or the like. */
+  readonly form: AnswerForm | undefined;
 }
 
 /** Words for the person who types. A session rarely contains them, because people write in the first person. */
@@ -40,6 +43,11 @@ const SPEECH_STEMS: ReadonlySet<string> = new Set(
     .map(stemOf),
 );
 const SPEECH_SHARE = 0.4;
+/**
+ * Importance of an identifier such as `getUserName`. It is copied from the session and names exactly one thing.
+ * The words around it are those of the person who asks.
+ */
+const IDENTIFIER_SHARE = 2;
 
 const EDGES: Readonly<Record<"first" | "last", ReadonlySet<string>>> = {
   first: new Set(["first", "initial", "initially", "beginning", "start", "started", "originally", "opening"]),
@@ -51,7 +59,8 @@ const EDGES: Readonly<Record<"first" | "last", ReadonlySet<string>>> = {
  * too.
  */
 export function wordQuery(text: string): WordQuery {
-  const terms = [...new Map(termsOf(text).map((term) => [term.text, term])).values()];
+  const all = termsOf(text);
+  const terms = [...new Map(all.map((term) => [term.text, term])).values()];
   const stops = stopWordsFor(terms.map((term) => term.text));
   const telling = terms.filter((term) => !stops.has(term.text));
   const isUser = (term: QueryTerm): boolean => USER_STEMS.has(stemOf(term.text));
@@ -64,10 +73,10 @@ export function wordQuery(text: string): WordQuery {
     SPEECH_STEMS.has(stemOf(text)) || (edge !== undefined && EDGES[edge].has(text));
   const words = kept.slice(0, MAX_TERMS).map((term): QueryWord => {
     const stem = stemOf(term.text);
-    const share = namesUser && isWeak(term) ? SPEECH_SHARE : 1;
+    const share = term.parts.length > 0 ? IDENTIFIER_SHARE : namesUser && isWeak(term) ? SPEECH_SHARE : 1;
     return { ...term, stem, share, related: relatedTo(stem), joined: joinedWith(term, terms) };
   });
-  return { words, namesUser, edge };
+  return { words, namesUser, edge, form: answerFormOf(all.map((term) => term.text)) };
 }
 
 function joinedWith({ text }: QueryTerm, terms: readonly QueryTerm[]): readonly string[] {

@@ -40,20 +40,28 @@ export interface Ranking {
   readonly weights: readonly number[];
 }
 
+/** Documents that may be hits. */
+export interface DocumentFilter {
+  /** Status flags of documents that are no hits, see {@link STATUS}. */
+  readonly hidden: number;
+  /** Condition for the other documents. Undefined if there is none. */
+  readonly isMeant: ((document: number) => boolean) | undefined;
+}
+
 /** Ranks the matching documents by the words and returns the best. */
 export function rankByWords(
   session: IndexedSession,
   words: readonly QueryWord[],
-  fits: (document: number) => boolean,
+  filter: DocumentFilter,
   most: number,
 ): Ranking {
   const scores = new Scores(session);
   const weights = words.map((word) => scores.add(word));
   const whole = weights.reduce((sum, weight) => sum + weight, 0);
   const least = words.length < 3 ? 0 : whole * MIN_SHARE;
-  const ranked = best(session, scores, fits, { least, most });
+  const ranked = best(session, scores, filter, { least, most });
   if (ranked.total > 0 || least === 0) return { ...ranked, weights };
-  return { ...best(session, scores, fits, { least: 0, most }), weights };
+  return { ...best(session, scores, filter, { least: 0, most }), weights };
 }
 
 /** One form of a word, as the lists of its documents. */
@@ -196,33 +204,49 @@ function statusWeight(status: number): number {
   return (status & STATUS.spoken) === 0 ? 1 : SPOKEN_WEIGHT;
 }
 
+/** Number of values of a status, which is one byte. */
+const STATUS_VALUES = 256;
+
 const SORTED_AT_ONCE = 256;
 const byScore = (a: RankedDocument, b: RankedDocument): number => b.score - a.score;
 
 /**
  * Returns the best documents. Drops other documents during the search, because common words match nearly
- * everything.
+ * everything. Calls no function for a usual document: the loop visits all of them, mostly before it is compiled.
  */
 function best(
   session: IndexedSession,
   { values, coverage }: Scores,
-  fits: (document: number) => boolean,
+  { hidden, isMeant }: DocumentFilter,
   { least, most }: { readonly least: number; readonly most: number },
 ): Omit<Ranking, "weights"> {
+  const { statuses } = session;
+  const weights = Float64Array.from({ length: STATUS_VALUES }, (_, status) => statusWeight(status));
   const kept: RankedDocument[] = [];
-  const matches = (document: number): boolean =>
-    values[document] !== 0 && (coverage[document] as number) >= least && fits(document);
+  /** Score of the worst kept document, once there are enough. */
+  let floor = Number.NEGATIVE_INFINITY;
   let total = 0;
   // Starts with the newest document, so that newer documents come first among equal scores.
   for (let document = values.length - 1; document >= 0; document--) {
-    if (!matches(document)) continue;
+    const value = values[document] as number;
+    const covered = coverage[document] as number;
+    const status = statuses[document] as number;
+    if (value === 0 || covered < least || (status & hidden) !== 0) continue;
+    if (isMeant !== undefined && !isMeant(document)) continue;
     total++;
-    const text = (values[document] as number) * (coverage[document] as number);
-    const score = text * statusWeight(session.status(document));
+    const score = value * covered * (weights[status] as number);
+    if (score <= floor) continue;
     kept.push({ document, score });
     // From time to time, drops documents that cannot be among the best. Sorting keeps the order of equals.
-    if (kept.length >= most * 2 + SORTED_AT_ONCE) kept.sort(byScore).splice(most);
+    if (kept.length < most * 2 + SORTED_AT_ONCE) continue;
+    kept.sort(byScore).splice(most);
+    floor = kept.at(-1)?.score ?? floor;
   }
   kept.sort(byScore).splice(most);
+  const matches = (document: number): boolean =>
+    values[document] !== 0 &&
+    (coverage[document] as number) >= least &&
+    (session.status(document) & hidden) === 0 &&
+    isMeant?.(document) !== false;
   return { documents: kept, total, matches };
 }

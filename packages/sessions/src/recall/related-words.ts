@@ -55,7 +55,8 @@ deploy deployment release publish
 limit maximum
 number count total amount
 warning warn lint
-finish complete done`
+finish complete done
+unknown unrecognized unexpected invalid`
   .trim()
   .split("\n")
   .map((group) => group.split(" "));

@@ -16,7 +16,7 @@ import { CONSIDERED_DOCUMENTS, rankPassages } from "./passages.ts";
 import { GuardedPattern, literalsIn, type Match } from "./pattern.ts";
 import type { RecallHit, RecallPage, RecallQuery } from "./query.ts";
 import { wordQuery } from "./query-words.ts";
-import { rankByWords } from "./rank.ts";
+import { type DocumentFilter, rankByWords } from "./rank.ts";
 import { NAMES, nameOf } from "./segment.ts";
 import { type FoundWord, WordFinder } from "./word-finder.ts";
 
@@ -103,14 +103,13 @@ async function find(
 ): Promise<FoundDocuments & Pick<RecallPage, "total">> {
   const { words, exact, pattern, signal } = query;
   const filter = filterOf(session, query);
-  const { fits } = filter;
   if (pattern !== undefined || exact !== undefined) {
-    const request = { ...scanOf(session, query, fits), skip, limit, signal };
+    const request = { ...scanOf(session, query, filter), skip, limit, signal };
     const found = await scan(session, request);
     return { ...found, total: found.hasMore ? undefined : skip + found.documents.length };
   }
   const isByWords = words !== undefined && words.trim() !== "";
-  if (isByWords) return findByWords(session, words, fits, { skip, limit });
+  if (isByWords) return findByWords(session, words, filter, { skip, limit });
   if (filter.documents === undefined) throw emptyQuery();
   const { documents, total } = newestFirst(filter, skip + limit);
   return {
@@ -125,17 +124,17 @@ async function find(
 function findByWords(
   session: IndexedSession,
   text: string,
-  fits: (document: number) => boolean,
+  filter: Filter,
   { skip, limit }: { readonly skip: number; readonly limit: number },
 ): FoundDocuments & Pick<RecallPage, "total"> {
   const query = wordQuery(text);
-  const ranking = rankByWords(session, query.words, fits, Math.max(CONSIDERED_DOCUMENTS, skip + limit));
-  const first = rankPassages(session, query, ranking, fits);
+  const ranking = rankByWords(session, query.words, filter, Math.max(CONSIDERED_DOCUMENTS, skip + limit));
+  const { passages, read } = rankPassages(session, query, ranking, filter.fits, skip + limit);
   const finder = new WordFinder(query.words);
-  const read = new Set(first.map(({ document }) => document.number));
   const rest = ranking.documents.filter(({ document }) => !read.has(document));
-  const wanted = [...first, ...rest].slice(skip, skip + limit);
-  const total = ranking.total + first.filter(({ document }) => !ranking.matches(document.number)).length;
+  const wanted = [...passages, ...rest].slice(skip, skip + limit);
+  const added = [...read].filter((document) => !ranking.matches(document)).length;
+  const total = ranking.total + added - (read.size - passages.length);
   return {
     documents: wanted.map((found) => {
       if ("words" in found)
@@ -162,7 +161,7 @@ function emptyQuery(): LonghaulError {
 function scanOf(
   session: IndexedSession,
   { words, exact, pattern, ignoreCase }: RecallQuery,
-  fits: (document: number) => boolean,
+  filter: Filter,
 ): Pick<ScanRequest, "candidates" | "bytes" | "find"> {
   if (exact !== undefined && exact.trim() === "") throw emptyQuery();
   if (pattern !== undefined && pattern === "") throw emptyQuery();
@@ -170,9 +169,10 @@ function scanOf(
   const inPattern = pattern === undefined ? [] : literalsIn(pattern);
   const safe = ignoreCase ? inPattern.filter((text) => /^[ -~]*$/.test(text)) : inPattern;
   const texts = exact === undefined ? [] : [exact];
-  const ranked = words === undefined || words.trim() === "" ? undefined : documentsWith(session, words, fits);
+  const ranked =
+    words === undefined || words.trim() === "" ? undefined : documentsWith(session, words, filter);
   const all = candidates(session, [...texts, ...safe]).filter(
-    (document) => fits(document) && ranked?.has(document) !== false,
+    (document) => filter.fits(document) && ranked?.has(document) !== false,
   );
   const findExact = exact === undefined ? undefined : exactly(exact);
   return {
@@ -187,13 +187,9 @@ function scanOf(
   };
 }
 
-const documentsWith = (
-  session: IndexedSession,
-  words: string,
-  fits: (document: number) => boolean,
-): ReadonlySet<number> =>
+const documentsWith = (session: IndexedSession, words: string, filter: DocumentFilter): ReadonlySet<number> =>
   new Set(
-    rankByWords(session, wordQuery(words).words, fits, Number.MAX_SAFE_INTEGER).documents.map(
+    rankByWords(session, wordQuery(words).words, filter, Number.MAX_SAFE_INTEGER).documents.map(
       ({ document }) => document,
     ),
   );
@@ -207,21 +203,21 @@ function newestFirst(
 }
 
 /** Conditions for every hit, regardless of the type of search. */
-interface Filter {
+interface Filter extends DocumentFilter {
   /** Documents of the requested file or tool. Undefined if neither is requested. */
   readonly documents: ReadonlySet<number> | undefined;
-  fits(document: number): boolean;
+  readonly fits: (document: number) => boolean;
 }
 
 function filterOf(session: IndexedSession, { all, file = "", tool = "" }: RecallQuery): Filter {
   const hidden = STATUS.repeated | (all === true ? 0 : STATUS.inContext | STATUS.retold);
   const byFile = documentsNamed(session, "path", pathPart(file));
   const byTool = documentsNamed(session, "tool", tool.trim().toLowerCase());
-  const fits = (document: number): boolean => {
-    if ((session.status(document) & hidden) !== 0) return false;
-    return byFile?.has(document) !== false && byTool?.has(document) !== false;
-  };
-  return { documents: byFile ?? byTool, fits };
+  const documents = byFile ?? byTool;
+  const isNamed = (document: number): boolean =>
+    byFile?.has(document) !== false && byTool?.has(document) !== false;
+  const fits = (document: number): boolean => (session.status(document) & hidden) === 0 && isNamed(document);
+  return { documents, hidden, isMeant: documents === undefined ? undefined : isNamed, fits };
 }
 
 /** Normalizes a file name. A person writes `./src/a.ts` for a file that the agent names by its full path. */

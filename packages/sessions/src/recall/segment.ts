@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import { isRefusal, refusalReason } from "@longhaul/core/internal/summary";
 import { isPrompt } from "../transcript/prompts.ts";
 import { Dictionary, type DictionaryBytes, damaged, type Section } from "./dictionary.ts";
 import { DOCUMENT_KINDS, type DocumentKind, type SearchDocument } from "./documents.ts";
@@ -44,6 +45,8 @@ export class Segment {
   readonly stems: Dictionary;
   readonly #sections: Readonly<Record<SectionName, Section>>;
   #lengths: Uint32Array | undefined;
+  /** Labels that were read. The same few tools and files repeat in most documents. */
+  readonly #labels = new Map<number, string>();
 
   constructor(facts: SegmentFacts, sections: Readonly<Record<SectionName, Section>>) {
     this.facts = facts;
@@ -90,9 +93,25 @@ export class Segment {
 
   #label(place: number): string | undefined {
     if (place === 0) return undefined;
-    const head = this.#sections.labels.read(place, place + 8);
-    const bytes = this.#sections.labels.read(place + 8, place + 8 + head.readUInt32LE(0));
-    if (crc32(bytes) !== head.readUInt32LE(4)) damaged("a name");
+    let label = this.#labels.get(place);
+    if (label === undefined) {
+      label = this.#readLabel(place);
+      this.#labels.set(place, label);
+    }
+    return label;
+  }
+
+  #readLabel(place: number): string {
+    const section = this.#sections.labels;
+    // One read is enough for most labels.
+    const start = section.read(place, Math.min(section.bytes, place + LABEL_HEAD_BYTES + USUAL_LABEL_BYTES));
+    const length = start.readUInt32LE(0);
+    const end = LABEL_HEAD_BYTES + length;
+    const bytes =
+      end <= start.length
+        ? start.subarray(LABEL_HEAD_BYTES, end)
+        : section.read(place + LABEL_HEAD_BYTES, place + end);
+    if (crc32(bytes) !== start.readUInt32LE(4)) damaged("a name");
     return bytes.toString("utf8");
   }
 
@@ -154,6 +173,10 @@ export const UNKNOWN_WORDS: string = `${NAMES.mark}unknown`;
 export const ODD_ESCAPES: string = `${NAMES.mark}odd`;
 
 const DOCUMENT_BYTES = 36;
+/** Size of the data before a label: its length and its checksum. */
+const LABEL_HEAD_BYTES = 8;
+/** Size of all but very long paths. */
+const USUAL_LABEL_BYTES = 152;
 
 /** Properties of a document besides its kind. */
 export const FLAGS = { sidechain: 1, meta: 2, error: 4, copy: 8, odd: 16 } as const;
@@ -349,8 +372,13 @@ export class SegmentWriter implements TermSink {
   }
 }
 
+/** A result of a refused call may hold words of the person that no other message contains. */
 function marksOf({ kind, text }: SearchDocument, { flags }: DocumentPlace, isFirst: boolean): number {
-  const isOfPerson = kind === "user" && (flags & (FLAGS.meta | FLAGS.sidechain)) === 0 && isPrompt(text);
+  const isByPerson =
+    kind === "user"
+      ? isPrompt(text)
+      : kind === "result" && isRefusal(text) && refusalReason(text) !== undefined;
+  const isOfPerson = isByPerson && (flags & (FLAGS.meta | FLAGS.sidechain)) === 0;
   return (
     (kind === "summary" ? MARKS.retold : 0) |
     (kind === "user" || kind === "assistant" ? MARKS.spoken : 0) |
