@@ -44,27 +44,33 @@ const CORRECTIONS: readonly RegExp[] = [
   /^(?:wait|oh wait|hold on|hmm|no|actually|correction|scratch that|on second thought)\b[\s,.:!—–-]+.{0,160}?\b(?:not|n't|wrong|already|actually|should|instead|only|was|is)\b/,
   /\bthat(?:'s| is| was)(?: not|n't) (?:actually |quite |even )?(?:right|correct|true|accurate|the (?:problem|issue|cause|case|bug|reason))\b|\bthat(?:'s| is| was) (?:wrong|incorrect|false)\b/,
   /\b(?:is|was|were|are)(?: not|n't) (?:actually )?(?:the|a|an) (?:\w+ ){0,2}(?:cause|problem|issue|bug|culprit|reason|regression)\b/,
+  /\b(?:feedback|review(?:er)?|comment|suggestion|finding|warning|claim|report|advice|linter|bot)(?:'s)?(?: [\w-]+){0,3} (?:is|was|are|were) (?:actually |simply |just )?(?:wrong|incorrect|mistaken|outdated|invalid|not valid|false|stale|about|already)\b|\bfalse positives?\b/,
+  new RegExp(`\\bnot (?:a|an) (?:real |actual |true )?(?:[\\w-]+ )?(?:${TROUBLE})\\b`),
+  /\balready (?:covered|handled|encoded|escaped|guarded|checked|implemented|validated|closed|documented|enforced)\b/,
   /\bcontrary to\b|\bdespite what (?:i|we)\b|\bnot .{2,80}? as (?:i|we) (?:thought|assumed|said|claimed|expected)\b/,
   /\b(?:ich|wir) (?:lag|lagen|hatte\w*) (?:falsch|unrecht)|\bje me suis trompé|\bme equivoqué|\bя ошиб(?:ся|лась)|我(?:之前)?(?:错了|弄错|误以为)|間違(?:え|って)|勘違い|제가 틀렸/,
 ];
 
 const DECISIONS: readonly RegExp[] = [
-  /\b(?:decid(?:ed?|ing)|decision|chose|chosen|choosing|opt(?:ed|ing) (?:for|to)|went with|going with|go with|gone with|settled? on|agreed (?:to|on|that)|stick(?:ing)? with|stuck with|deliberately|intentionally|on purpose|by design|trade-?offs?|won't fix|out of scope)\b/,
+  /\b(?:decid(?:ed?|ing)|decision|chose|chosen|choosing|opt(?:ed|ing) (?:for|to)|went with|going with|go with|gone with|settled? on|agreed (?:to|on|that)|stick(?:ing)? with|stuck with|deliberately|intentional(?:ly)?|not worth|premature|overkill|acceptable (?:for|because|here|given|as|since)|on purpose|by design|trade-?offs?|won't fix|out of scope)\b/,
+  /\b(?:i|we) (?:won't|will not|wouldn't|would not|(?:am|'m|are|'re) not going to) \w|\bskip(?:ping)? (?:this|that|it|these|those|the)\b|\b(?:leave|leaving|left|keep|keeping|kept) (?:it|this|that|these|them|the [\w-]+) (?:as[- ]is|alone|unchanged|in place|for (?:now|later))\b/,
+  /^\W*(?:so|therefore|instead|hence),? (?:don't|do not|never|use|keep|drop|ship|make|leave|put|prefer|skip)\b/,
+  /\b(?:must|has to|have to|needs? to|should) (?:be \w+ )?[^.;:]{1,60}(?:,| [—–-]) not \w/,
   /\b(?:no need (?:for|to)|(?:don't|doesn't|didn't|won't|not) need(?:ed)? (?:to|the|a|an|any|for|it|this))\b|\b(?:instead|rather than|as opposed to|over the alternative|in favou?r of|no longer (?:need|use|uses|call|calls))\b/,
   /\bthe (?:right|better|best|cleaner|cleanest|simpler|simplest|correct|proper|safer|safest|easiest|minimal|idiomatic) (?:\w+ )?(?:approach|way|fix|solution|place|choice|option|thing|design|move|answer)\b.{0,40}?\b(?:is|was|would be|here)\b/,
   /\b(?:the|my|our) (?:\w+ )?(?:fix|solution|approach|workaround|remedy|design|choice|resolution)\b(?: here)?(?: (?:for|to) [^.;:]{1,60})?(?: (?:is|was)\b|\W{0,4}:)/,
-  /^(?:\W*)(?:decision|fix|solution|resolution|approach|rationale|why|trade-?off|choice|recommendation)\W{0,4}:/,
+  /^(?:\W*)(?:decision|fix|solution|resolution|approach|rationale|why|trade-?off|choice|recommendation|goal)\W{0,4}:/,
   /\b(?:i|we|you) (?:should|must|will|would|'ll|'d)? ?(?:prefer(?:red)?|recommend(?:ed)?|keep|kept|dropped|drop|avoid(?:ed)?|skip(?:ped)?|left|leave|reus(?:e|ed)|mov(?:e|ed)|switch(?:ed)? to|replaced|revert(?:ed)?|made|use|used|put|store[ds]?)\b.{0,160}?\b(?:because|since|so that|so (?:it|we|the|they|users?)|to (?:avoid|prevent|keep|ensure|allow|match|make)|otherwise)\b/,
   /\b(?:entschieden|entschluss|statt|anstatt|wir nehmen|décidé|au lieu|plutôt que|decid(?:í|imos|ido)|en lugar|en vez|em vez|invece di)\b/,
   /决定|选择了|采用|改为|而不是|решил|решено|выбрал|вместо|決め|採用|ではなく|결정|대신/,
 ];
 
 const CONNECTIVES =
-  /, (?:so|making|leaving|breaking) (?!far\b)|\bso (?:the|it|it's|we|they|this|that's|there|i|you|no|its)\b|\b(?:because|since|so that|which (?:means|meant|is why|caused|causes|breaks|broke|led|would|makes|made)|th(?:is|at) (?:means|meant|is because|was because|happens because|happened because|ensures|avoids|prevents|keeps|way|makes|made|causes|caused|breaks|broke|would)|that's why|therefore|otherwise|due to|to avoid|to prevent|to bypass|to work around|in order to|thanks to|as a result|causing|resulting in|leading to|for (?:backwards? compat\w*|consistency|simplicity|safety|clarity|performance)|weil|deshalb|denn|parce que|car|puisque|porque|ya que|perché)\b|因为|因此|потому что|поэтому|так как|なぜなら|ので|ため、|때문에|그래서/;
+  /, (?:so|making|leaving|breaking) (?!far\b)|\bso (?:the|it|it's|we|they|this|that's|there|i|you|no|its|a|an|any|every|all|both|each|only|nothing|neither|don't|do not|never)\b|, as (?:the|it|they|we|there|this)\b|\b(?:leads? to|which (?:leaves|lets|forces|prevents|happens|explains|would)|would (?:have )?(?:cost|mean|meant|break|broken|lose|lost|require|required|need|needed)|hence)\b|\b(?:because|since|so that|which (?:means|meant|is why|caused|causes|breaks|broke|led|would|makes|made)|th(?:is|at) (?:means|meant|is because|was because|happens because|happened because|ensures|avoids|prevents|keeps|way|makes|made|causes|caused|breaks|broke|would)|that's why|therefore|otherwise|due to|to avoid|to prevent|to bypass|to work around|in order to|thanks to|as a result|causing|resulting in|leading to|for (?:backwards? compat\w*|consistency|simplicity|safety|clarity|performance)|weil|deshalb|denn|parce que|car|puisque|porque|ya que|perché)\b|因为|因此|потому что|поэтому|так как|なぜなら|ので|ため、|때문에|그래서/;
 
 /** Statements that give a reason without a connective. */
 const POINTS =
-  /\b(?:the|one|my) (?:key |main |only |real |important |crucial )?(?:insight|difference|catch|trick|point|finding|takeaway|gotcha|caveat|limitation|constraint)(?: here)? (?:is|was)\b|^(?:\W*(?:ah|oh|ok(?:ay)?)[\s,!.]+)?i see\b[\s,.:!—–-]+.{24}|, not (?:just |only )?(?:the|a|an|in|on|from|by|as|to|at|with|for|via|through|because)\b/;
+  /\b(?:the|one|my) (?:key |main |only |real |important |crucial )?(?:insight|difference|catch|trick|point|finding|takeaway|gotcha|caveat|limitation|constraint)(?: here)? (?:is|was)\b|^(?:\W*(?:ah|oh|ok(?:ay)?)[\s,!.]+)?i see\b[\s,.:!—–-]+.{24}|\bi (?:can )?(?:now )?(?:can )?see (?:that|how|why)\b|(?:,| [—–-]) not (?!sure|yet|that|too|much|bad|really|all|bad)\w/;
 
 /** `since` in "since the last release" names a time and no reason. */
 const SINCE_A_TIME =
@@ -94,11 +100,12 @@ const PREDICTION =
 const ANNOUNCEMENT =
   /^\W*(?:(?:ah|oh|ok(?:ay)?|aha|wait|great|perfect|good|yes|right|interesting|now|excellent)[\s,!.—–-]+){0,3}(?:i (?:can )?(?:now )?(?:see|found|think i found|know|understand|remember)|(?:i(?:'ve| have) )?(?:found|identified|spotted|located)|there(?:'s| is|'s) (?:it|the (?:issue|problem|bug))|that(?:'s| is) (?:it|the (?:issue|problem|bug))|here(?:'s| is) (?:it|the (?:issue|problem|bug|cause)))\b.{0,80}$/;
 const ANNOUNCED_THING =
-  /\b(?:issue|problem|bug|cause|culprit|it|why|what(?:'s| is) (?:happening|going on|wrong)|mistake|reason|error)\W*$/;
+  /\b(?:issue|problem|bug|cause|culprit|flow|mechanism|difference|picture|situation|it|why|what(?:'s| is) (?:happening|going on|wrong)|mistake|reason|error)\W*$/;
 /** Heading of a part about causes or decisions. */
 const HEADING =
-  /^(?:\d{1,2}[.)] ?)?(?:the |key |main )?(?:root[- ]causes?|causes?|problems?|issues?|bugs?|what (?:went wrong|happened|was wrong|broke)|diagnosis|why\b.{0,40}|decisions?|design decisions?|rationale|reason(?:s|ing)?|trade-?offs?|(?:the )?fix(?:es)?|solutions?|approach|key (?:findings?|insights?|differences?|decisions?))\b/;
-const HEADING_DECIDES = /decision|rationale|trade|approach|solution|fix|why|reason/;
+  /^(?:\d{1,2}[.)] ?)?(?:the |key |main )?(?:root[- ]causes?|causes?|problems?|issues?|bugs?|what (?:went wrong|happened|was wrong|broke)|diagnosis|why\b.{0,40}|decisions?|design decisions?|(?:the )?(?:trap|pitfall|catch|gotcha|constraint|limitation|caveat)s?\b.{0,40}|(?:questionable|skip(?:ped|ping)?|won'?t (?:fix|do)|defer(?:red)?|not (?:doing|fixing|worth)|intentional|out of scope|reject(?:ed)?|dismiss(?:ed)?|ignor(?:ed|ing))\b.{0,40}|rationale|reason(?:s|ing)?|trade-?offs?|(?:the )?fix(?:es)?|solutions?|approach|key (?:findings?|insights?|differences?|decisions?))\b/;
+const HEADING_DECIDES =
+  /decision|rationale|trade|approach|solution|fix|why|reason|skip|won'?t|defer|not doing|not worth|intentional|scope|reject|dismiss|ignor|questionable/;
 
 /** Returns the type of a sentence, or undefined if the sentence states no reason. */
 export function reasonTypeOf(sentence: string, by: FactAuthor): ReasonType | undefined {
@@ -153,6 +160,18 @@ export const continuesReason = (sentence: string): boolean =>
   /^(?:because|this (?:is|was|means|meant|happens|happened|caused|causes|broke|breaks|explains)|that(?:'s| is) why|which|so |but |however|therefore|otherwise|the reason|as a result|hence|it should|weil|deshalb|因为|поэтому|なぜなら)/i.test(
     sentence,
   );
+
+/** Returns true if a sentence starts with a conclusion or a pronoun, so that it needs the sentence before it. */
+export const refersBack = (sentence: string): boolean =>
+  /^\W*(?:so|but|therefore|thus|hence|then|otherwise|instead|as a result|consequently|which|it|its|they|this|that|these|those|both|neither|because of (?:this|that)|deshalb|因此|所以|поэтому|そのため|그래서)(?:\b|(?=[^a-z]))/i.test(
+    sentence,
+  );
+
+/** Words of a sentence that says what is, what is not, or what is different. */
+const STATE =
+  /\b(?:cannot|not|never|no longer|no|none|nothing|neither|only|already|always|must|wrong|invalid|missing|instead|still|even|fails?|failed|breaks?|broke|unused|empty|same|different|rather|without|except|unless|directly|before|after)\b|n't\b|n’t\b|不|没|не\b|ない|않/i;
+
+export const saysHowThingsAre = (sentence: string): boolean => STATE.test(sentence);
 
 /** Matches words at the start of a statement that carry no content. "The issue is not" does carry content. */
 const LEAD_IN =
