@@ -47,6 +47,7 @@ const CORRECTIONS: readonly RegExp[] = [
   /\b(?:feedback|review(?:er)?|comment|suggestion|finding|warning|claim|report|advice|linter|bot)(?:'s)?(?: [\w-]+){0,3} (?:is|was|are|were) (?:actually |simply |just )?(?:wrong|incorrect|mistaken|outdated|invalid|not valid|false|stale|about|already)\b|\bfalse positives?\b/,
   new RegExp(`\\bnot (?:a|an) (?:real |actual |true )?(?:[\\w-]+ )?(?:${TROUBLE})\\b`),
   /\balready (?:covered|handled|encoded|escaped|guarded|checked|implemented|validated|closed|documented|enforced)\b/,
+  /\b(?:was|were) (?:simply |just |plain |also |all )?(?:wrong|mistaken|backwards)\b|\ba correction\b/,
   /\bcontrary to\b|\bdespite what (?:i|we)\b|\bnot .{2,80}? as (?:i|we) (?:thought|assumed|said|claimed|expected)\b/,
   /\b(?:ich|wir) (?:lag|lagen|hatte\w*) (?:falsch|unrecht)|\bje me suis trompé|\bme equivoqué|\bя ошиб(?:ся|лась)|我(?:之前)?(?:错了|弄错|误以为)|間違(?:え|って)|勘違い|제가 틀렸/,
 ];
@@ -56,6 +57,8 @@ const DECISIONS: readonly RegExp[] = [
   /\b(?:i|we) (?:won't|will not|wouldn't|would not|(?:am|'m|are|'re) not going to) \w|\bskip(?:ping)? (?:this|that|it|these|those|the)\b|\b(?:leave|leaving|left|keep|keeping|kept) (?:it|this|that|these|them|the [\w-]+) (?:as[- ]is|alone|unchanged|in place|for (?:now|later))\b/,
   /^\W*(?:so|therefore|instead|hence),? (?:don't|do not|never|use|keep|drop|ship|make|leave|put|prefer|skip)\b/,
   /\b(?:must|has to|have to|needs? to|should) (?:be \w+ )?[^.;:]{1,60}(?:,| [—–-]) not \w/,
+  /\b(?:i|we|i'd|we'd) (?:would )?(?:suggest|recommend|propose|advise|prefer|favou?r)\b.{0,160}?(?: [—–-] |: |;|\b(?:because|since|so|as)\b).{12}/,
+  /\bwould have (?:cost|made|meant|broken|left|required|needed|forced|caused|shipped|lost)\b/,
   /\b(?:no need (?:for|to)|(?:don't|doesn't|didn't|won't|not) need(?:ed)? (?:to|the|a|an|any|for|it|this))\b|\b(?:instead|rather than|as opposed to|over the alternative|in favou?r of|no longer (?:need|use|uses|call|calls))\b/,
   /\bthe (?:right|better|best|cleaner|cleanest|simpler|simplest|correct|proper|safer|safest|easiest|minimal|idiomatic) (?:\w+ )?(?:approach|way|fix|solution|place|choice|option|thing|design|move|answer)\b.{0,40}?\b(?:is|was|would be|here)\b/,
   /\b(?:the|my|our) (?:\w+ )?(?:fix|solution|approach|workaround|remedy|design|choice|resolution)\b(?: here)?(?: (?:for|to) [^.;:]{1,60})?(?: (?:is|was)\b|\W{0,4}:)/,
@@ -85,7 +88,9 @@ const CHOOSES =
  * is looked for only before it.
  */
 const GUESS =
-  /\b(?:maybe|perhaps|might|may (?:be|have|not)|could(?: also| just| well)? (?:be|have)|possibl[ey]|potential(?:ly)?|presumably|whether|wonder(?:ing)?|suspect|i guess|not sure|unsure|unclear|hypothesis|hypotheses|one theory|let me (?:check|see|verify|look)|if (?:it|the|this|that|you|we|i|there)|vielleicht|vermutlich|eventuell|peut-être|quizás?|tal vez|talvez)\b|可能|也许|возможно|наверное|かもしれ|아마/;
+  /\b(?:maybe|perhaps|might|may (?:be|have|not)|could(?: also| just| well)? (?:be|have)|possibl[ey]|potential(?:ly)?|presumably|whether|wonder(?:ing)?|suspect|i guess|not sure|unsure|unclear|hypothesis|hypotheses|one theory|let me (?:check|see|verify|look)|vielleicht|vermutlich|eventuell|peut-être|quizás?|tal vez|talvez)\b|可能|也许|возможно|наверное|かもしれ|아마/;
+/** A condition at the start leaves open whether it holds. "It fails if the file is new" states a cause. */
+const CONDITION = /^(?:\W*(?:and|but|so|or|now|then|also|even|only)\b)?\W*if (?:it|the|this|that|you|we|i|there)\b/;
 const LIKELY = /\b(?:probably|likely|seems?|appears?|looks like|i think|i believe|wahrscheinlich)\b/;
 
 const PLAN =
@@ -106,6 +111,16 @@ const HEADING =
   /^(?:\d{1,2}[.)] ?)?(?:the |key |main )?(?:root[- ]causes?|causes?|problems?|issues?|bugs?|what (?:went wrong|happened|was wrong|broke)|diagnosis|why\b.{0,40}|decisions?|design decisions?|(?:the )?(?:trap|pitfall|catch|gotcha|constraint|limitation|caveat)s?\b.{0,40}|(?:questionable|skip(?:ped|ping)?|won'?t (?:fix|do)|defer(?:red)?|not (?:doing|fixing|worth)|intentional|out of scope|reject(?:ed)?|dismiss(?:ed)?|ignor(?:ed|ing))\b.{0,40}|rationale|reason(?:s|ing)?|trade-?offs?|(?:the )?fix(?:es)?|solutions?|approach|key (?:findings?|insights?|differences?|decisions?))\b/;
 const HEADING_DECIDES =
   /decision|rationale|trade|approach|solution|fix|why|reason|skip|won'?t|defer|not doing|not worth|intentional|scope|reject|dismiss|ignor|questionable/;
+
+/** Returns true for an announced change, which is no inspection. */
+export function announcesChange(sentence: string): boolean {
+  const lower = sentence.toLowerCase().replace(/’/g, "'");
+  return PLAN.test(lower) && !INSPECTS.test(lower) && CHANGES.test(lower);
+}
+
+/** Verbs of a change to code or settings. */
+const CHANGES =
+  /\b(?:add|remove|delete|drop|merge|move|rename|replace|change|update|fix|revert|restore|rewrite|switch|use|make|convert|extract|split|exclude|include|disable|enable|skip|keep|wrap|simplify)\b/;
 
 /** Returns the type of a sentence, or undefined if the sentence states no reason. */
 export function reasonTypeOf(sentence: string, by: FactAuthor): ReasonType | undefined {
@@ -128,13 +143,14 @@ function isGuess(lower: string, by: FactAuthor): boolean {
   const connective = CONNECTIVES.exec(lower)?.index ?? 0;
   // A connective at the start leaves nothing before it, so the whole sentence is searched.
   const claim = connective > 0 ? lower.slice(0, connective) : lower;
-  return GUESS.test(claim) || (by === "assistant" && LIKELY.test(claim));
+  return GUESS.test(claim) || CONDITION.test(claim) || (by === "assistant" && LIKELY.test(claim));
 }
 
 /** Emphatic agreement with the user, whose next sentence states what was wrong. */
 const AGREEMENT =
   /^\W*(?:(?:ah|oh|yes|ok(?:ay)?|hmm)[\s,!.]+)?(?:you(?:'re| are) (?:absolutely |completely |totally |quite )?(?:right|correct)|good (?:catch|point|question)|great (?:catch|point)|my mistake|my bad|(?:i )?apologi[sz]e|sorry)\W*$/;
-const UNDERSTOOD = /^\W*(?:(?:ah|oh|ok(?:ay)?)[\s,!.]+)?(?:now )?i (?:now )?(?:see|understand|get it)\W*$/;
+const UNDERSTOOD =
+  /^\W*(?:(?:ah|oh|ok(?:ay)?)[\s,!.]+)?(?:(?:now )?i (?:now )?(?:see|understand|get it)|(?:now )?the (?:issue|problem|bug|cause) is (?:now )?(?:clear|obvious|simple|here))\W*$/;
 
 /**
  * Returns the type of the next sentence if a sentence only announces it, as in "Found the problem!". Returns

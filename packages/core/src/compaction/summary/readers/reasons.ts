@@ -4,6 +4,7 @@ import { headAndTail, oneLine } from "../clip.ts";
 import { hasIdeographs, proseSentences } from "./prose.ts";
 import {
   announcedType,
+  announcesChange,
   connectiveAt,
   continuesReason,
   headingType,
@@ -74,7 +75,7 @@ export function reasonsIn(text: string, by: FactAuthor): readonly Reason[] {
       announced = next;
       continue;
     }
-    const type = typeOf(unit, by, announced);
+    const type = typeOf(unit, by, announced) ?? (isReasonForChange(units, index) ? "reason" : undefined);
     // A heading covers the whole list below it.
     if (unit.kind !== "item") announced = undefined;
     if (type === undefined) continue;
@@ -96,6 +97,25 @@ function typeOf(unit: Unit, by: FactAuthor, announced: ReasonType | undefined): 
   if (type !== undefined && type !== "reason") return type;
   const isStatement = announced !== undefined && !/[?？]\W{0,4}$/.test(unit.text) && !isStep(unit.text);
   return isStatement ? announced : type;
+}
+
+/**
+ * Returns true for an observation about named code right before the change that it leads to, as in "`parseRow` is
+ * never called. Let me remove it."
+ */
+function isReasonForChange(units: readonly Unit[], index: number): boolean {
+  const { kind, text, line } = units[index] as Unit;
+  const next = units[index + 1];
+  return (
+    kind === "sentence" &&
+    next?.kind === "sentence" &&
+    next.line === line &&
+    text.length <= MAX_SENTENCE_CHARS &&
+    NAME.test(text) &&
+    saysHowThingsAre(text) &&
+    !isAside(text) &&
+    announcesChange(next.text)
+  );
 }
 
 /** Returns true for a sentence about the next step. */
@@ -172,7 +192,7 @@ export const OMISSION = "[…]";
 
 function neededPieces(part: string): readonly string[] {
   const content = part.slice(leadInLength(part)).trim();
-  const whole = content === "" ? part : content;
+  const whole = saysEnough(content) ? content : part;
   if (whole.length <= NEEDED_CHARS) return [whole];
   const head = startOf(whole, NEEDED_HEAD_CHARS);
   const reasonAt = connectiveAt(whole);
