@@ -137,10 +137,13 @@ const ITEM_LINE = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+/;
 /** Quoted text, tables and rules, which are not the author's own sentences. */
 const FOREIGN_LINE = /^\s*(?:>|\||[-=_*─━]{3,}\s*$)/;
 
-/** Maximum length of the needed pieces of one sentence, and of its first and its last piece. */
+/**
+ * Maximum length of the needed pieces of one sentence, and of its first and its last piece. The last piece has the
+ * reason, which nothing else in a summary says.
+ */
 const NEEDED_CHARS = 160;
-const NEEDED_HEAD_CHARS = 84;
-const NEEDED_TAIL_CHARS = 70;
+const NEEDED_HEAD_CHARS = 70;
+const NEEDED_TAIL_CHARS = 90;
 /** Maximum length of all needed pieces. */
 const ALL_NEEDED_CHARS = 320;
 
