@@ -44,7 +44,7 @@ const CORRECTIONS: readonly RegExp[] = [
   /^(?:wait|oh wait|hold on|hmm|no|actually|correction|scratch that|on second thought)\b[\s,.:!—–-]+.{0,160}?\b(?:not|n't|wrong|already|actually|should|instead|only|was|is)\b/,
   /\bthat(?:'s| is| was)(?: not|n't) (?:actually |quite |even )?(?:right|correct|true|accurate|the (?:problem|issue|cause|case|bug|reason))\b|\bthat(?:'s| is| was) (?:wrong|incorrect|false)\b/,
   /\b(?:is|was|were|are)(?: not|n't) (?:actually )?(?:the|a|an) (?:\w+ ){0,2}(?:cause|problem|issue|bug|culprit|reason|regression)\b/,
-  /\b(?:feedback|review(?:er)?|comment|suggestion|finding|warning|claim|report|advice|linter|bot)(?:'s)?(?: [\w-]+){0,3} (?:is|was|are|were) (?:actually |simply |just )?(?:wrong|incorrect|mistaken|outdated|invalid|not valid|false|stale|about|already)\b|\bfalse positives?\b/,
+  /\b(?:feedback|review(?:er)?|comment|suggestion|finding|warning|claim|report|advice|linter|bot)(?:'s)?(?: [\w-]+){0,3} (?:is|was|are|were) (?:actually |simply |just )?(?:wrong|incorrect|mistaken|outdated|invalid|not valid|false|stale|about|already)\b/,
   new RegExp(`\\bnot (?:a|an) (?:real |actual |true )?(?:[\\w-]+ )?(?:${TROUBLE})\\b`),
   /\balready (?:covered|handled|encoded|escaped|guarded|checked|implemented|validated|closed|documented|enforced)\b/,
   /\b(?:was|were) (?:simply |just |plain |also |all )?(?:wrong|mistaken|backwards)\b|\ba correction\b/,
@@ -53,23 +53,21 @@ const CORRECTIONS: readonly RegExp[] = [
 ];
 
 const DECISIONS: readonly RegExp[] = [
-  /\b(?:decid(?:ed?|ing)|decision|chose|chosen|choosing|opt(?:ed|ing) (?:for|to)|went with|going with|go with|gone with|settled? on|agreed (?:to|on|that)|stick(?:ing)? with|stuck with|deliberately|intentional(?:ly)?|not worth|premature|overkill|acceptable (?:for|because|here|given|as|since)|on purpose|by design|trade-?offs?|won't fix|out of scope)\b/,
-  /\b(?:i|we) (?:won't|will not|wouldn't|would not|(?:am|'m|are|'re) not going to) \w|\bskip(?:ping)? (?:this|that|it|these|those|the)\b|\b(?:leave|leaving|left|keep|keeping|kept) (?:it|this|that|these|them|the [\w-]+) (?:as[- ]is|alone|unchanged|in place|for (?:now|later))\b/,
-  /^\W*(?:so|therefore|instead|hence),? (?:don't|do not|never|use|keep|drop|ship|make|leave|put|prefer|skip)\b/,
+  /\b(?:decid(?:ed?|ing)|decision|chose|chosen|choosing|opt(?:ed|ing) (?:for|to)|went with|going with|go with|gone with|settled? on|agreed (?:to|on|that)|stick(?:ing)? with|stuck with|deliberately|intentional(?:ly)?|not worth|on purpose|by design|trade-?offs?|won't fix|out of scope)\b/,
+  /\b(?:i|we) (?:won't|will not|wouldn't|would not|(?:am|'m|are|'re) not going to) \w|\bskip(?:ping)? (?:this|that|it|these|those|the)\b/,
   /\b(?:must|has to|have to|needs? to|should) (?:be \w+ )?[^.;:]{1,60}(?:,| [—–-]) not \w/,
   /\b(?:i|we|i'd|we'd) (?:would )?(?:suggest|recommend|propose|advise|prefer|favou?r)\b.{0,160}?(?: [—–-] |: |;|\b(?:because|since|so|as)\b).{12}/,
-  /\bwould have (?:cost|made|meant|broken|left|required|needed|forced|caused|shipped|lost)\b/,
   /\b(?:no need (?:for|to)|(?:don't|doesn't|didn't|won't|not) need(?:ed)? (?:to|the|a|an|any|for|it|this))\b|\b(?:instead|rather than|as opposed to|over the alternative|in favou?r of|no longer (?:need|use|uses|call|calls))\b/,
   /\bthe (?:right|better|best|cleaner|cleanest|simpler|simplest|correct|proper|safer|safest|easiest|minimal|idiomatic) (?:\w+ )?(?:approach|way|fix|solution|place|choice|option|thing|design|move|answer)\b.{0,40}?\b(?:is|was|would be|here)\b/,
   /\b(?:the|my|our) (?:\w+ )?(?:fix|solution|approach|workaround|remedy|design|choice|resolution)\b(?: here)?(?: (?:for|to) [^.;:]{1,60})?(?: (?:is|was)\b|\W{0,4}:)/,
-  /^(?:\W*)(?:decision|fix|solution|resolution|approach|rationale|why|trade-?off|choice|recommendation|goal)\W{0,4}:/,
+  /^(?:\W*)(?:decision|fix|solution|resolution|approach|rationale|why|trade-?off|choice|recommendation)\W{0,4}:/,
   /\b(?:i|we|you) (?:should|must|will|would|'ll|'d)? ?(?:prefer(?:red)?|recommend(?:ed)?|keep|kept|dropped|drop|avoid(?:ed)?|skip(?:ped)?|left|leave|reus(?:e|ed)|mov(?:e|ed)|switch(?:ed)? to|replaced|revert(?:ed)?|made|use|used|put|store[ds]?)\b.{0,160}?\b(?:because|since|so that|so (?:it|we|the|they|users?)|to (?:avoid|prevent|keep|ensure|allow|match|make)|otherwise)\b/,
   /\b(?:entschieden|entschluss|statt|anstatt|wir nehmen|décidé|au lieu|plutôt que|decid(?:í|imos|ido)|en lugar|en vez|em vez|invece di)\b/,
   /决定|选择了|采用|改为|而不是|решил|решено|выбрал|вместо|決め|採用|ではなく|결정|대신/,
 ];
 
 const CONNECTIVES =
-  /, (?:so|making|leaving|breaking) (?!far\b)|\bso (?:the|it|it's|we|they|this|that's|there|i|you|no|its|a|an|any|every|all|both|each|only|nothing|neither|don't|do not|never)\b|, as (?:the|it|they|we|there|this)\b|\b(?:leads? to|which (?:leaves|lets|forces|prevents|happens|explains|would)|would (?:have )?(?:cost|mean|meant|break|broken|lose|lost|require|required|need|needed)|hence)\b|\b(?:because|since|so that|which (?:means|meant|is why|caused|causes|breaks|broke|led|would|makes|made)|th(?:is|at) (?:means|meant|is because|was because|happens because|happened because|ensures|avoids|prevents|keeps|way|makes|made|causes|caused|breaks|broke|would)|that's why|therefore|otherwise|due to|to avoid|to prevent|to bypass|to work around|in order to|thanks to|as a result|causing|resulting in|leading to|for (?:backwards? compat\w*|consistency|simplicity|safety|clarity|performance)|weil|deshalb|denn|parce que|car|puisque|porque|ya que|perché)\b|因为|因此|потому что|поэтому|так как|なぜなら|ので|ため、|때문에|그래서/;
+  /, (?:so|making|leaving|breaking) (?!far\b)|\bso (?:the|it|it's|we|they|this|that's|there|i|you|no|its|a|an|any|every|all|both|each|only|nothing|neither|don't|do not|never)\b|, as (?:the|it|they|we|there|this)\b|\b(?:which (?:leaves|lets|forces|prevents|happens|explains|would)|would (?:have )?(?:cost|mean|meant|made|leave|left|break|broken|lose|lost|require|required|need|needed))\b|\b(?:because|since|so that|which (?:means|meant|is why|caused|causes|breaks|broke|led|would|makes|made)|th(?:is|at) (?:means|meant|is because|was because|happens because|happened because|ensures|avoids|prevents|keeps|way|makes|made|causes|caused|breaks|broke|would)|that's why|therefore|otherwise|due to|to avoid|to prevent|to bypass|to work around|in order to|thanks to|as a result|causing|resulting in|leading to|for (?:backwards? compat\w*|consistency|simplicity|safety|clarity|performance)|weil|deshalb|denn|parce que|car|puisque|porque|ya que|perché)\b|因为|因此|потому что|поэтому|так как|なぜなら|ので|ため、|때문에|그래서/;
 
 /** Statements that give a reason without a connective. */
 const POINTS =
@@ -108,9 +106,11 @@ const ANNOUNCED_THING =
   /\b(?:issue|problem|bug|cause|culprit|flow|mechanism|difference|picture|situation|it|why|what(?:'s| is) (?:happening|going on|wrong)|mistake|reason|error)\W*$/;
 /** Heading of a part about causes or decisions. */
 const HEADING =
-  /^(?:\d{1,2}[.)] ?)?(?:the |key |main )?(?:root[- ]causes?|causes?|problems?|issues?|bugs?|what (?:went wrong|happened|was wrong|broke)|diagnosis|why\b.{0,40}|decisions?|design decisions?|(?:the )?(?:trap|pitfall|catch|gotcha|constraint|limitation|caveat)s?\b.{0,40}|(?:questionable|skip(?:ped|ping)?|won'?t (?:fix|do)|defer(?:red)?|not (?:doing|fixing|worth)|intentional|out of scope|reject(?:ed)?|dismiss(?:ed)?|ignor(?:ed|ing))\b.{0,40}|rationale|reason(?:s|ing)?|trade-?offs?|(?:the )?fix(?:es)?|solutions?|approach|key (?:findings?|insights?|differences?|decisions?))\b/;
+  /^(?:\d{1,2}[.)] ?)?(?:the |key |main )?(?:root[- ]causes?|causes?|problems?|issues?|bugs?|what (?:went wrong|happened|was wrong|broke)|diagnosis|why\b.{0,40}|decisions?|design decisions?|(?:the )?(?:trap|pitfall|catch|gotcha|constraint|limitation|caveat)s?\b.{0,40}|(?:[\w-]{1,20} ?\/ ?)?(?:skip(?:ped|ping)?|won'?t (?:fix|do)|defer(?:red)?|not (?:doing|fixing|worth)|intentional|out of scope|reject(?:ed)?|dismiss(?:ed)?|ignor(?:ed|ing))\b.{0,40}|rationale|reason(?:s|ing)?|trade-?offs?|(?:the )?fix(?:es)?|solutions?|approach|key (?:findings?|insights?|differences?|decisions?))\b/;
 const HEADING_DECIDES =
-  /decision|rationale|trade|approach|solution|fix|why|reason|skip|won'?t|defer|not doing|not worth|intentional|scope|reject|dismiss|ignor|questionable/;
+  /decision|rationale|trade|approach|solution|fix|why|reason|skip|won'?t|defer|not doing|not worth|intentional|scope|reject|dismiss|ignor/;
+/** A list of limits has no cause. A single trap does. */
+const HEADING_LIMITS = /^(?:the )?(?:traps|pitfalls|gotchas|constraint|limitation|caveat)/;
 
 /** Returns true for an announced change, which is no inspection. */
 export function announcesChange(sentence: string): boolean {
@@ -150,7 +150,7 @@ function isGuess(lower: string, by: FactAuthor): boolean {
 const AGREEMENT =
   /^\W*(?:(?:ah|oh|yes|ok(?:ay)?|hmm)[\s,!.]+)?(?:you(?:'re| are) (?:absolutely |completely |totally |quite )?(?:right|correct)|good (?:catch|point|question)|great (?:catch|point)|my mistake|my bad|(?:i )?apologi[sz]e|sorry)\W*$/;
 const UNDERSTOOD =
-  /^\W*(?:(?:ah|oh|ok(?:ay)?)[\s,!.]+)?(?:(?:now )?i (?:now )?(?:see|understand|get it)|(?:now )?the (?:issue|problem|bug|cause) is (?:now )?(?:clear|obvious|simple|here))\W*$/;
+  /^\W*(?:(?:ah|oh|ok(?:ay)?)[\s,!.]+)?(?:now )?i (?:now )?(?:see|understand|get it)\W*$/;
 
 /**
  * Returns the type of the next sentence if a sentence only announces it, as in "Found the problem!". Returns
@@ -168,6 +168,7 @@ export function announcedType(sentence: string): ReasonType | undefined {
 export function headingType(heading: string): ReasonType | undefined {
   const lower = heading.toLowerCase().replace(/^[^\p{L}\p{N}]+/u, "");
   if (!HEADING.test(lower)) return undefined;
+  if (HEADING_LIMITS.test(lower)) return "reason";
   return HEADING_DECIDES.test(lower) && !/cause|problem|issue|bug/.test(lower) ? "decision" : "root-cause";
 }
 

@@ -76,11 +76,12 @@ export function reasonsIn(text: string, by: FactAuthor): readonly Reason[] {
       continue;
     }
     const type = typeOf(unit, by, announced) ?? (isReasonForChange(units, index) ? "reason" : undefined);
+    const hasDetails = type !== "reason" || announced !== undefined;
     // A heading covers the whole list below it.
     if (unit.kind !== "item") announced = undefined;
     if (type === undefined) continue;
     const start = startOfArgument(units, index, used);
-    const end = endOfStatement(units, index, { type, by, start });
+    const end = endOfStatement(units, index, { type, by, start, hasDetails });
     const parts = units.slice(start, end).map(({ text: part }) => part);
     if (!hasContent(parts)) continue;
     found.push({ type, by, ...formsOf(parts) });
@@ -267,13 +268,15 @@ const isAside = (text: string): boolean =>
 
 interface StatementStart extends Pick<Reason, "type" | "by"> {
   readonly start: number;
+  /** True if sentences after the statement can belong to it. A plain reason has none. */
+  readonly hasDetails: boolean;
 }
 
 /**
  * Returns the end of the statement at `index`: after the list below it, the sentences that continue it, and
  * the sentences of its paragraph that say how things are.
  */
-function endOfStatement(units: readonly Unit[], index: number, { type, by, start }: StatementStart): number {
+function endOfStatement(units: readonly Unit[], index: number, { type, by, start, hasDetails }: StatementStart): number {
   const first = units[index] as Unit;
   let chars = units.slice(start, index + 1).reduce((sum, { text }) => sum + text.length, 0);
   const opensList = /[:：]$/.test(first.text);
@@ -284,8 +287,7 @@ function endOfStatement(units: readonly Unit[], index: number, { type, by, start
     chars += text.length;
     if (/[?？]$/.test(text) || chars > MAX_CHARS) break;
     if (kind === "item" ? opensList : kind === "sentence" && continuesReason(text)) continue;
-    const isDetail =
-      type !== "reason" && kind === "sentence" && first.kind === "sentence" && line === first.line;
+    const isDetail = hasDetails && kind === "sentence" && first.kind === "sentence" && line === first.line;
     if (!isDetail || details >= MAX_AFTER || !saysHowThingsAre(text) || isStep(text)) break;
     const own = reasonTypeOf(text, by);
     if (own !== undefined && own !== "reason" && own !== type) break;
