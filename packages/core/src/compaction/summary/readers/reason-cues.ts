@@ -44,7 +44,7 @@ const CORRECTIONS: readonly RegExp[] = [
   /^(?:wait|oh wait|hold on|hmm|no|actually|correction|scratch that|on second thought)\b[\s,.:!—–-]+.{0,160}?\b(?:not|n't|wrong|already|actually|should|instead|only|was|is)\b/,
   /\bthat(?:'s| is| was)(?: not|n't) (?:actually |quite |even )?(?:right|correct|true|accurate|the (?:problem|issue|cause|case|bug|reason))\b|\bthat(?:'s| is| was) (?:wrong|incorrect|false)\b/,
   /\b(?:is|was|were|are)(?: not|n't) (?:actually )?(?:the|a|an) (?:\w+ ){0,2}(?:cause|problem|issue|bug|culprit|reason|regression)\b/,
-  /\b(?:feedback|review(?:er)?|comment|suggestion|finding|warning|claim|report|advice|linter|bot)(?:'s)?(?: [\w-]+){0,3} (?:is|was|are|were) (?:actually |simply |just )?(?:wrong|incorrect|mistaken|outdated|invalid|not valid|false|stale|about|already)\b/,
+  /\b(?:feedback|review(?:er)?|comment|suggestion|finding|warning|claim|report|advice|linter|bot)(?:'s)?(?: [\w-]+){0,3} (?:is|was|are|were) (?:actually |simply |just )?(?:wrong|incorrect|mistaken|outdated|invalid|not valid|false|stale)\b/,
   new RegExp(`\\bnot (?:a|an) (?:real |actual |true )?(?:[\\w-]+ )?(?:${TROUBLE})\\b`),
   /\balready (?:covered|handled|encoded|escaped|guarded|checked|implemented|validated|closed|documented|enforced)\b/,
   /\b(?:was|were) (?:simply |just |plain |also |all )?(?:wrong|mistaken|backwards)\b|\ba correction\b/,
@@ -68,6 +68,10 @@ const DECISIONS: readonly RegExp[] = [
 
 const CONNECTIVES =
   /, (?:so|making|leaving|breaking) (?!far\b)|\bso (?:the|it|it's|we|they|this|that's|there|i|you|no|its|a|an|any|every|all|both|each|only|nothing|neither|don't|do not|never)\b|, as (?:the|it|they|we|there|this)\b|\b(?:which (?:leaves|lets|forces|prevents|happens|explains|would)|would (?:have )?(?:cost|mean|meant|made|leave|left|break|broken|lose|lost|require|required|need|needed))\b|\b(?:because|since|so that|which (?:means|meant|is why|caused|causes|breaks|broke|led|would|makes|made)|th(?:is|at) (?:means|meant|is because|was because|happens because|happened because|ensures|avoids|prevents|keeps|way|makes|made|causes|caused|breaks|broke|would)|that's why|therefore|otherwise|due to|to avoid|to prevent|to bypass|to work around|in order to|thanks to|as a result|causing|resulting in|leading to|for (?:backwards? compat\w*|consistency|simplicity|safety|clarity|performance)|weil|deshalb|denn|parce que|car|puisque|porque|ya que|perché)\b|因为|因此|потому что|поэтому|так как|なぜなら|ので|ため、|때문에|그래서/;
+
+/** Advice against something. In a user's words it is an instruction. */
+const ADVISES_AGAINST =
+  /^\W*(?:so |then |and |but |therefore |instead,? )?(?:don't|do not|never) (?!worry|know|think|have|see|want|need|forget)\w+/;
 
 /** Statements that give a reason without a connective. */
 const POINTS =
@@ -128,7 +132,7 @@ export function reasonTypeOf(sentence: string, by: FactAuthor): ReasonType | und
   if (/[?？]\W{0,4}$/.test(lower) || OFFER.test(lower) || PREDICTION.test(lower)) return undefined;
   if (isGuess(lower, by)) return undefined;
   const hasReason = CONNECTIVES.test(lower) && !SINCE_A_TIME.test(lower);
-  const decides = DECISIONS.some((cue) => cue.test(lower));
+  const decides = DECISIONS.some((cue) => cue.test(lower)) || (by === "assistant" && ADVISES_AGAINST.test(lower));
   if (PLAN.test(lower)) {
     return !INSPECTS.test(lower) && (hasReason || decides) ? "decision" : undefined;
   }
