@@ -14,7 +14,7 @@ import {
   refersBack,
   saysHowThingsAre,
 } from "./reason-cues.ts";
-import { contentWords } from "./topic-words.ts";
+import { contentWords, shareIn } from "./topic-words.ts";
 
 /** Reads causes, decisions and corrected beliefs from the words of users and the assistant. */
 
@@ -266,6 +266,25 @@ function startOfArgument(units: readonly Unit[], index: number, from: number): n
 const isAside = (text: string): boolean =>
   /[?？]$/.test(text) || isStep(text) || text.length < MIN_CHARS_IDEOGRAPHIC || contentWords(text).size === 0;
 
+/** Maximum length of a sentence that repeats a decision in short, as in "Ship both." */
+const MAX_ECHO_CHARS = 40;
+
+/** Returns true for the unit after a decision if it repeats the decision in short, or gives a reason for it. */
+function followsDecision(
+  units: readonly Unit[],
+  { index, end, by }: { readonly index: number; readonly end: number; readonly by: FactAuthor },
+): boolean {
+  const { text, line } = units[end] as Unit;
+  const decision = units[index] as Unit;
+  if (decision.kind !== "sentence" || isStep(text)) return false;
+  const own = reasonTypeOf(text, by);
+  if (line === decision.line && text.length <= MAX_ECHO_CHARS) return own === undefined && !isAside(text);
+  return own === "reason" && shareIn(contentWords(decision.text), contentWords(text)) >= SAME_TOPIC_SHARE;
+}
+
+/** Share of the words of a decision that its reason must contain. */
+const SAME_TOPIC_SHARE = 0.5;
+
 interface StatementStart extends Pick<Reason, "type" | "by"> {
   readonly start: number;
   /** True if sentences after the statement can belong to it. A plain reason has none. */
@@ -287,6 +306,7 @@ function endOfStatement(units: readonly Unit[], index: number, { type, by, start
     chars += text.length;
     if (/[?？]$/.test(text) || chars > MAX_CHARS) break;
     if (kind === "item" ? opensList : kind === "sentence" && continuesReason(text)) continue;
+    if (kind === "sentence" && type === "decision" && followsDecision(units, { index, end, by })) continue;
     const isDetail = hasDetails && kind === "sentence" && first.kind === "sentence" && line === first.line;
     if (!isDetail || details >= MAX_AFTER || !saysHowThingsAre(text) || isStep(text)) break;
     const own = reasonTypeOf(text, by);
