@@ -23,8 +23,8 @@ import {
   openExchange,
 } from "./exchanges.ts";
 import { settledTodos } from "./open-items.ts";
-import { endsWithQuestion, lastSentences, type Remark, remarksIn } from "./prose.ts";
 import { postedTexts } from "./posted-text.ts";
+import { endsWithQuestion, lastSentences, type Remark, remarksIn } from "./prose.ts";
 import { reasonsIn, type StatedReason } from "./reasons.ts";
 import { readNotification } from "./replies.ts";
 import { type OpenBefore, type ToolDigest, ToolReader } from "./tool-calls.ts";

@@ -24,7 +24,8 @@ function textsIn(words: readonly string[]): readonly string[] {
     const joined = OPTION_WITH_TEXT.exec(word)?.[0];
     if (joined !== undefined) return withoutHeredoc(word.slice(joined.length));
     if (TEXT_OPTIONS.has(option)) return withoutHeredoc(word);
-    if (FIELD_OPTIONS.has(option) && TEXT_FIELD.test(word)) return withoutHeredoc(word.replace(TEXT_FIELD, ""));
+    if (FIELD_OPTIONS.has(option) && TEXT_FIELD.test(word))
+      return withoutHeredoc(word.replace(TEXT_FIELD, ""));
     return [];
   });
 }

@@ -92,7 +92,8 @@ const CHOOSES =
 const GUESS =
   /\b(?:maybe|perhaps|might|may (?:be|have|not)|could(?: also| just| well)? (?:be|have)|possibl[ey]|potential(?:ly)?|presumably|whether|wonder(?:ing)?|suspect|i guess|not sure|unsure|unclear|hypothesis|hypotheses|one theory|let me (?:check|see|verify|look)|vielleicht|vermutlich|eventuell|peut-être|quizás?|tal vez|talvez)\b|可能|也许|возможно|наверное|かもしれ|아마/;
 /** A condition at the start leaves open whether it holds. "It fails if the file is new" states a cause. */
-const CONDITION = /^(?:\W*(?:and|but|so|or|now|then|also|even|only)\b)?\W*if (?:it|the|this|that|you|we|i|there)\b/;
+const CONDITION =
+  /^(?:\W*(?:and|but|so|or|now|then|also|even|only)\b)?\W*if (?:it|the|this|that|you|we|i|there)\b/;
 const LIKELY = /\b(?:probably|likely|seems?|appears?|looks like|i think|i believe|wahrscheinlich)\b/;
 
 const PLAN =
@@ -132,7 +133,8 @@ export function reasonTypeOf(sentence: string, by: FactAuthor): ReasonType | und
   if (/[?？]\W{0,4}$/.test(lower) || OFFER.test(lower) || PREDICTION.test(lower)) return undefined;
   if (isGuess(lower, by)) return undefined;
   const hasReason = CONNECTIVES.test(lower) && !SINCE_A_TIME.test(lower);
-  const decides = DECISIONS.some((cue) => cue.test(lower)) || (by === "assistant" && ADVISES_AGAINST.test(lower));
+  const decides =
+    DECISIONS.some((cue) => cue.test(lower)) || (by === "assistant" && ADVISES_AGAINST.test(lower));
   if (PLAN.test(lower)) {
     return !INSPECTS.test(lower) && (hasReason || decides) ? "decision" : undefined;
   }
@@ -153,8 +155,7 @@ function isGuess(lower: string, by: FactAuthor): boolean {
 /** Emphatic agreement with the user, whose next sentence states what was wrong. */
 const AGREEMENT =
   /^\W*(?:(?:ah|oh|yes|ok(?:ay)?|hmm)[\s,!.]+)?(?:you(?:'re| are) (?:absolutely |completely |totally |quite )?(?:right|correct)|good (?:catch|point|question)|great (?:catch|point)|my mistake|my bad|(?:i )?apologi[sz]e|sorry)\W*$/;
-const UNDERSTOOD =
-  /^\W*(?:(?:ah|oh|ok(?:ay)?)[\s,!.]+)?(?:now )?i (?:now )?(?:see|understand|get it)\W*$/;
+const UNDERSTOOD = /^\W*(?:(?:ah|oh|ok(?:ay)?)[\s,!.]+)?(?:now )?i (?:now )?(?:see|understand|get it)\W*$/;
 
 /**
  * Returns the type of the next sentence if a sentence only announces it, as in "Found the problem!". Returns

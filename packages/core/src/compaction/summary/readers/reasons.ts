@@ -295,7 +295,11 @@ interface StatementStart extends Pick<Reason, "type" | "by"> {
  * Returns the end of the statement at `index`: after the list below it, the sentences that continue it, and
  * the sentences of its paragraph that say how things are.
  */
-function endOfStatement(units: readonly Unit[], index: number, { type, by, start, hasDetails }: StatementStart): number {
+function endOfStatement(
+  units: readonly Unit[],
+  index: number,
+  { type, by, start, hasDetails }: StatementStart,
+): number {
   const first = units[index] as Unit;
   let chars = units.slice(start, index + 1).reduce((sum, { text }) => sum + text.length, 0);
   const opensList = /[:：]$/.test(first.text);
