@@ -1,7 +1,7 @@
 import type { HookOutcome } from "../hooks/hook.ts";
 import { accountingMetrics, accountKnown } from "../measure/tokens/accounting.ts";
 import { measureBlock } from "../measure/tokens/measure.ts";
-import type { SessionRecord } from "../messages/entry.ts";
+import { isSummaryEntry, type SessionRecord } from "../messages/entry.ts";
 import type { Ledger } from "../messages/fact-ledger.ts";
 import { formatCount } from "../messages/text.ts";
 import { throwIfAborted, untilAborted } from "../models/abortable.ts";
@@ -130,7 +130,9 @@ export async function compact(
           plan,
           kept,
           summary: written.text,
-          roomTokens: resultCeiling(plan, options, leastTokens, FACTS_OVERSHOOT) - leastTokens,
+          roomTokens:
+            quotationCeiling(plan, options, resultCeiling(plan, options, leastTokens, FACTS_OVERSHOOT)) -
+            leastTokens,
           previous: options.previousLedger,
           hasTranscript: options.transcriptPath !== undefined,
         });
@@ -242,6 +244,18 @@ function resultCeiling(
   const worthwhile = estimateBefore - smallestWorthwhileSaving(plan);
   const most = leastSaving === "some" || leastTokens > worthwhile ? estimateBefore - 1 : worthwhile;
   return Math.min(Math.floor(targetTokens * overshoot) - 1, most);
+}
+
+/**
+ * Returns the maximum tokens of the result with its quoted facts. A conversation that was compacted before and is
+ * below its target need not get smaller. If its facts use up the worthwhile saving, the compaction does not take
+ * place. Otherwise every compaction after few messages would drop more facts.
+ */
+function quotationCeiling(plan: CompactionPlan, options: CompactOptions, ceiling: number): number {
+  const { estimateBefore, summarized } = plan;
+  const { targetTokens = estimateBefore, leastSaving = "worthwhile" } = options;
+  const isSmall = leastSaving === "worthwhile" && estimateBefore <= targetTokens;
+  return isSmall && summarized.some(isSummaryEntry) ? estimateBefore - 1 : ceiling;
 }
 
 async function restore(

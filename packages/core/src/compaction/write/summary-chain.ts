@@ -2,6 +2,7 @@ import type { HookOutcome } from "../../hooks/hook.ts";
 import { ESTIMATORS } from "../../measure/tokens/measure.ts";
 import { type Entry, isSummaryEntry } from "../../messages/entry.ts";
 import { LonghaulError } from "../../messages/errors.ts";
+import { contentText } from "../../messages/untrusted.ts";
 import { abortedError, TimeBudget, throwIfAborted, untilAborted } from "../../models/abortable.ts";
 import { ModelError, type ModelFailureKind } from "../../models/model-error.ts";
 import { type ModelTimeLimits, timedOut, timeLimitsOf } from "../../models/model-time-limits.ts";
@@ -11,7 +12,7 @@ import type { CompactionPlan } from "../plan/compaction-plan.ts";
 import { SMALLEST_SUMMARY_TOKENS } from "../plan/room.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/budget.ts";
 import { summarize } from "../summary/builtin/summarize.ts";
-import { type SummaryVariant, withoutQuotedFacts } from "../summary/summary-message.ts";
+import { type SummaryVariant, unwrapSummary, withoutQuotedFacts } from "../summary/summary-message.ts";
 import type { SummaryInstructions } from "../summary/summary-prompt.ts";
 import { pointAt, type SummaryPromptOptions, summaryPrompt } from "../summary/summary-prompt.ts";
 import {
@@ -87,6 +88,9 @@ export async function prepareSummary(
   return { written: withoutForgery(written), hookOutcomes: hooks.outcomes, instructions };
 }
 
+/** Share of the new messages that a built-in summary may use. A longer text about them saves too little. */
+const NEW_MESSAGES_SHARE = 1 / 3;
+
 /**
  * Share of the tokens available under a target for the built-in summary. The larger part is for the facts that
  * the summary lacks, because the users' own words need it in a small window.
@@ -94,16 +98,19 @@ export async function prepareSummary(
 const BUILT_IN_SHARE = 0.45;
 
 /**
- * Returns the budget of the built-in summary. It is at most a third of the summarized tokens, and at most
- * {@link BUILT_IN_SHARE} of the tokens available under a target. If too few tokens are available, a shorter summary would not
- * help, so this second limit does not apply. But if there are unseen results, the budget is the smallest one,
- * because they need the tokens.
+ * Returns the budget of the built-in summary. It is at most the size of the earlier summary and a third of the new
+ * messages, and at most {@link BUILT_IN_SHARE} of the tokens available under a target. An earlier summary is
+ * condensed already: a share of it would make it shorter with every compaction. If too few tokens are available, a
+ * shorter summary would not help, so the limit under a target does not apply. But if there are unseen results, the
+ * budget is the smallest one, because they need the tokens.
  */
 function summaryBudget(plan: CompactionPlan, options: SummaryOptions): number {
   const wanted = options.summaryBudgetTokens ?? SUMMARY_BUDGET_TOKENS;
   const { overheadTokens, keptTokens, tokenRatio } = plan;
   // The built-in summarizer uses our estimate, and the plan uses the provider's count.
   const measured = plan.summarizedTokens / tokenRatio;
+  const carried = carriedTokens(plan.summarized);
+  const condensed = carried + Math.max(0, measured - carried) * NEW_MESSAGES_SHARE;
   const room =
     ((options.targetTokens ?? Number.POSITIVE_INFINITY) - overheadTokens - keptTokens) / tokenRatio;
   const isNoRoom = room * BUILT_IN_SHARE < SMALLEST_SUMMARY_TOKENS;
@@ -112,8 +119,18 @@ function summaryBudget(plan: CompactionPlan, options: SummaryOptions): number {
     : plan.unseen === undefined
       ? wanted
       : SMALLEST_SUMMARY_TOKENS;
-  return Math.floor(Math.max(SMALLEST_SUMMARY_TOKENS, Math.min(wanted, measured / 3, share)));
+  return Math.floor(Math.max(SMALLEST_SUMMARY_TOKENS, Math.min(wanted, condensed, share)));
 }
+
+/** Returns the tokens of earlier summaries without their quoted facts, which are checked and quoted again. */
+const carriedTokens = (summarized: readonly Entry[]): number =>
+  summarized
+    .filter(isSummaryEntry)
+    .reduce(
+      (total, { message }) =>
+        total + ESTIMATORS.o200k(unwrapSummary(withoutQuotedFacts(contentText(message.content)))),
+      0,
+    );
 
 /**
  * Removes a section of quoted facts that the author copied or invented. Only longhaul writes that section.

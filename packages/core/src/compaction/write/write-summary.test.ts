@@ -5,7 +5,7 @@ import { ESTIMATORS } from "../../measure/tokens/measure.ts";
 import { ModelError } from "../../models/model-error.ts";
 import { type CompactionPlan, planCompaction } from "../plan/compaction-plan.ts";
 import { SMALLEST_SUMMARY_TOKENS } from "../plan/room.ts";
-import { SECTION_NAMES } from "../summary/summary-message.ts";
+import { factsSection, SECTION_NAMES } from "../summary/summary-message.ts";
 import { prepareSummary, type SummaryOptions, type WrittenSummary } from "./summary-chain.ts";
 
 const GOOD = `<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}: some`).join("\n")}\n</summary>`;
@@ -47,6 +47,22 @@ describe("writing the summary of a plan", () => {
     expect(attempts).toEqual([{ step: "built-in", outcome: "written", cuts: 0 }]);
     expect(text).toContain("Context for Continuing Work");
     expect(text).not.toContain("request-25");
+  });
+
+  it("keeps the size of an earlier summary and condenses only the messages after it", async () => {
+    const { entries } = conversation();
+    const first = planCompaction({ entries }, { keepRecentTokens: 0 });
+    const { text: earlier } = await writeSummary(first, {});
+    const next = new ConversationBuilder("next");
+    next.summary(`${earlier}\n\n${factsSection("- a quoted fact")}`);
+    next.user("Continue with the last request.");
+    next.assistant("The last request is done.");
+    const plan = planCompaction({ entries: next.entries }, { keepRecentTokens: 0 });
+    const { text } = await writeSummary(plan, {});
+    const [before, after] = [earlier, text].map((part) => ESTIMATORS.o200k(part));
+    expect(after).toBeGreaterThan(Number(before) * 0.9);
+    expect(after).toBeLessThanOrEqual(Number(before) + (plan.summarizedTokens - Number(before)) / 3);
+    expect(text).toContain("request-3");
   });
 
   it("limits a built-in summary to a third of the summarized tokens and to 45% of the available tokens", async () => {

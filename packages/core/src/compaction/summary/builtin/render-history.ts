@@ -327,6 +327,9 @@ function answerPieces({ answers }: SessionDigest): Piece[] {
   });
 }
 
+/** Answer of the user in the form of {@link answerPieces}. */
+const ANSWER_ITEM = /^- [^\n]{1,240} → ["“]/;
+
 function planPiece(plan: Plan, index: number): Piece {
   const status = plan.approved ? "approved by the user" : "no approval by the user on record";
   const forms = [3_000, 1_200, 400].map(
@@ -361,7 +364,8 @@ function earlierSolutions({ earlier, exchanges }: SessionDigest): Piece[] {
     const bullet = bulleted(item);
     return piece(
       [clipMarkdown(bullet, MAX_EARLIER_SOLUTION_CHARS), clip(oneLine(bullet), 160)],
-      rising(110, 126, index, items.length),
+      // Answers of the user stay as important as they were when they were new.
+      rising(0, 16, index, items.length) + (ANSWER_ITEM.test(bullet) ? 312 : 110),
       LABELS.earlierSolutions,
     );
   });

@@ -12,6 +12,7 @@ import {
 import type { FactAuthor } from "../../../messages/fact-ledger.ts";
 import { indexPairs, type PairIndex } from "../../../messages/pairs.ts";
 import { isCollapsedSpan } from "../../../messages/stand-ins.ts";
+import { isShellTool } from "../../../messages/tool-kinds.ts";
 import { contentText, field, stringField } from "../../../messages/untrusted.ts";
 import { type EarlierSummary, earlierRoot, joinEarlier, parseEarlierSummary } from "./earlier-summary.ts";
 import {
@@ -22,6 +23,7 @@ import {
   openExchange,
 } from "./exchanges.ts";
 import { settledTodos } from "./open-items.ts";
+import { postedTexts } from "./posted-text.ts";
 import { endsWithQuestion, lastSentences, type Remark, remarksIn } from "./prose.ts";
 import { reasonsIn, type StatedReason } from "./reasons.ts";
 import { readNotification } from "./replies.ts";
@@ -87,6 +89,8 @@ class Reader {
   readonly #pairs: PairIndex["pairs"];
   readonly #tallies = { names: new NameTally(), packages: new NameTally(), programs: new NameTally() };
   readonly #tools: ToolReader;
+  /** Statements in the texts that commands published. */
+  readonly #posted: StatedReason[] = [];
   #current = openExchange();
   readonly #exchanges = [this.#current];
   #cwd: string | undefined;
@@ -161,7 +165,7 @@ class Reader {
       todos: settledTodos(tools.todos, exchanges),
       remarks: exchanges.flatMap(remarksOf).filter(({ at }) => !this.#covered.has(at)),
       // Covered messages are read too: a summary by a model may omit their reasons, and repetitions merge.
-      reasons: exchanges.flatMap(statedReasons),
+      reasons: [...exchanges.flatMap(statedReasons), ...this.#posted].sort((a, b) => a.at - b.at),
       packages: this.#tallies.packages.heaviest(MAX_PACKAGES, 1),
       programs: this.#tallies.programs.heaviest(MAX_PROGRAMS, 2),
       names: this.#tallies.names.heaviest(MAX_NAMES, 2),
@@ -193,8 +197,14 @@ class Reader {
     const words = this.#tools.call(at, pair, this.#current, setting);
     if (aside) return;
     this.#lastActor = "tool";
+    if (isShellTool(pair.name)) this.#shellText(at, stringField(field(pair.use.block, "input"), "command"));
     // The message gets the position of the tool result, which contains the user's words.
     if (words !== undefined) this.#message(pair.results[0]?.entryIndex ?? at, "remark", words);
+  }
+
+  #shellText(at: number, command: string | undefined): void {
+    for (const text of command === undefined ? [] : postedTexts(command))
+      this.#posted.push(...reasonsAt(at, text, "assistant"));
   }
 
   /** Reads a user text. `source` may show that no user wrote the text. */

@@ -31,6 +31,21 @@ describe("settleReasons", () => {
     expect(settleReasons([one, two])).toEqual([one, two]);
   });
 
+  it("keeps a statement when a later one only mentions an expected case or another complexity", () => {
+    const one = reason("Won't fix: the O(N*M) lookup is fine for the common case of 100 rows.", "decision");
+    const two = reason("The O(N) lookup is fine for the expected common case of 100 rows.", "decision");
+    expect(settleReasons(fresh(one, two))).toHaveLength(2);
+  });
+
+  it("drops a belief when a later statement says that somebody expected it", () => {
+    const one = reason("The lookup of the nightly rows is fine.");
+    const two = reason(
+      "I had expected that the lookup of the nightly rows is fine, but it hangs.",
+      "correction",
+    );
+    expect(textsOf(settleReasons(fresh(one, two)))).toEqual([two.text]);
+  });
+
   it("keeps a statement and its negation", () => {
     const [one, two] = [
       reason("The upload of the nightly invoices is slow because of the proxy."),

@@ -127,8 +127,8 @@ function repeats(other: Compared<Reason>, one: Compared<Reason>): boolean {
   );
 }
 
-/** Code, paths, identifiers and numbers, which no other words can replace. */
-const NAME = /`[^`]{1,80}`|[\w./:@-]*(?:\d|[a-z][A-Z]|\w[_./]\w)[\w./:@-]*/g;
+/** Code, paths, calls, identifiers and numbers, which no other words can replace. */
+const NAME = /`[^`]{1,80}`|\b\w{1,40}\([^()\s]{1,40}\)|[\w./:@-]*(?:\d|[a-z][A-Z]|\w[_./]\w)[\w./:@-]*/g;
 const MAX_NAMES = 40;
 
 const namesIn = (text: string): ReadonlySet<string> =>
@@ -138,7 +138,7 @@ const namesIn = (text: string): ReadonlySet<string> =>
 
 /** Words that say explicitly that an earlier belief or choice was wrong. */
 const RETRACTS =
-  /\b(?:i|we)(?: was| were)? (?:wrong|mistaken)\b|\b(?:assumed|thought|believed|expected|claimed|misread|misdiagnosed|mistook)\b|^\W*(?:correction|scratch that|actually|no,|wait)|\b(?:turns|turned) out\b|\bmy (?:\w+ )?(?:assumption|diagnosis|theory|explanation|claim|analysis)\b|\b(?:changed? (?:my|our) minds?|on second thought|revert(?:ed|ing)? (?:the|that|this|our|my) (?:decision|choice))\b/i;
+  /\b(?:i|we)(?: was| were)? (?:wrong|mistaken)\b|\b(?:i|we|you|who)(?:'d|’d| had| have)? (?:\w+ ){0,2}(?:assumed|thought|believed|expected|claimed)\b|\b(?:misread|misdiagnosed|mistook)\b|^\W*(?:correction|scratch that|actually|no,|wait)|\b(?:turns|turned) out\b|\bmy (?:\w+ )?(?:assumption|diagnosis|theory|explanation|claim|analysis)\b|\b(?:changed? (?:my|our) minds?|on second thought|revert(?:ed|ing)? (?:the|that|this|our|my) (?:decision|choice))\b/i;
 /** Words before a denied thing, as in "not the cache" or "instead of the cache". */
 const DENIAL =
   /(?:,? (?:and |but )?(?:not|instead of|rather than|no longer|never)|\b(?:is|was|were|are)n't|\bis not|\bwas not) (?:(?:in|on|from|by|with|using|because of|due to|caused by|the|a|an|our|my|your|just|only|actually|really) ){0,4}([^,.;:()—–?!]{2,60})/gi;

@@ -27,6 +27,19 @@ describe("reasonsIn", () => {
     ["The header is read twice, so the second reader gets nothing.", "reason"],
     ["Die Ursache war, dass der Puffer zu klein ist, weil der Treiber ihn teilt.", "root-cause"],
     ["测试失败的原因是数据库连接没有关闭。", "root-cause"],
+    ["The reset fails if the folder has only new files, because nothing matches.", "root-cause"],
+    ["The reviewer's comment is wrong: the sender escapes the text.", "correction"],
+    ["That is not a real leak, the pool owns the socket.", "correction"],
+    ["This case is already covered by the parser test.", "correction"],
+    ["Skip this finding, the list has at most ten rows.", "decision"],
+    ["I won't cache the rows, the list is short.", "decision"],
+    ["A second index is not worth the disk space.", "decision"],
+    ["Don't tag the nightly build.", "decision"],
+    ["I'd suggest the second option - it works in every language.", "decision"],
+    ["Rounding must happen in the printer, not the parser.", "decision"],
+    ["The formatter rewrites the rows, not the generator.", "reason"],
+    ["The export stops early, as the reader closes the pipe.", "reason"],
+    ["I can see that `printRow` escapes the text.", "reason"],
   ])("recognizes a statement with its reason: %s", (sentence, type) => {
     expect(typesOf(sentence)).toEqual([type]);
   });
@@ -68,6 +81,52 @@ describe("reasonsIn", () => {
     expect(textsOf("The problem is the shared buffer. This means that two readers race.")).toEqual([
       "The problem is the shared buffer. This means that two readers race.",
     ]);
+  });
+
+  it("keeps the sentence that a conclusion or a pronoun refers to", () => {
+    expect(textsOf("The rows are stored as escape codes. So a `red` row never reaches the parser.")).toEqual([
+      "The rows are stored as escape codes. So a `red` row never reaches the parser.",
+    ]);
+    expect(textsOf("Which rows? So the parser skips them because they are empty.")).toEqual([
+      "So the parser skips them because they are empty.",
+    ]);
+  });
+
+  it("keeps the sentences of the same paragraph that say how things are", () => {
+    const paragraph = "The problem is the shared buffer. It never gets flushed. The tests ran twice today.";
+    expect(textsOf(paragraph)).toEqual(["The problem is the shared buffer. It never gets flushed."]);
+    expect(textsOf("The problem is the shared buffer.\n\nThe timer never fires.")).toEqual([
+      "The problem is the shared buffer.",
+    ]);
+  });
+
+  it("keeps the reason in the sentence after a decision", () => {
+    const decision = "So don't ship the second printer. Ship it later.";
+    const reason = "The second printer would have cost us another driver for each printer.";
+    expect(textsOf(`${decision}\n\n${reason}`)).toEqual([`${decision} ${reason}`]);
+    expect(textsOf(`${decision}\n\nThe clock drifts, so the export starts late.`)).toHaveLength(2);
+  });
+
+  it("takes an observation about code right before the change that it leads to as its reason", () => {
+    expect(textsOf("`parseRow` is not called by any printer. Let me remove it.")).toEqual([
+      "`parseRow` is not called by any printer.",
+    ]);
+    expect(textsOf("`parseRow` is not called by any printer. Let me look for it.")).toEqual([]);
+    expect(textsOf("The tests are not done. Let me remove it.")).toEqual([]);
+  });
+
+  it("takes a list of limits as reasons, and skipped findings as decisions", () => {
+    expect(typesOf("## Limitations\n\n- Plain printers fall back to the first color.")).toEqual(["reason"]);
+    expect(typesOf("**Skip:**\n- **Row cache** - the rows fit into memory")).toEqual(["decision"]);
+  });
+
+  it("needs the reason of each sentence of a long paragraph, and never only an empty opening", () => {
+    const [reason] = reasonsIn(
+      `The issue is clear. The printer \`edge-3\` drops the last row because the buffer holds only 512 rows. ${"It printed the same page again and again. ".repeat(6)}`,
+      "assistant",
+    );
+    expect(reason?.needed.join(" ")).toContain("because the buffer holds only 512 rows.");
+    expect(reason?.needed).not.toContain("clear.");
   });
 
   it("takes the statements below a heading about causes or decisions", () => {

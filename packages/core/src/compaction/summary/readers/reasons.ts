@@ -4,14 +4,17 @@ import { headAndTail, oneLine } from "../clip.ts";
 import { hasIdeographs, proseSentences } from "./prose.ts";
 import {
   announcedType,
+  announcesChange,
   connectiveAt,
   continuesReason,
   headingType,
   leadInLength,
   type ReasonType,
   reasonTypeOf,
+  refersBack,
+  saysHowThingsAre,
 } from "./reason-cues.ts";
-import { contentWords } from "./topic-words.ts";
+import { contentWords, shareIn } from "./topic-words.ts";
 
 /** Reads causes, decisions and corrected beliefs from the words of users and the assistant. */
 
@@ -45,10 +48,13 @@ const MIN_WORDS = 3;
 const MIN_WORDS_OF_OPENING = 5;
 /** Number of content words below which a reason is only filler. */
 const MIN_WORDS_OF_REASON = 1;
-/** Maximum length of a statement with the sentences that continue it. */
-const MAX_CHARS = 380;
+/** Maximum length of a statement with the sentences that belong to it: a paragraph. */
+const MAX_CHARS = 560;
 /** Maximum number of sentences and list items of a statement. */
-const MAX_PARTS = 5;
+const MAX_PARTS = 6;
+/** Maximum number of sentences before and after the one with the cue. */
+const MAX_BEFORE = 2;
+const MAX_AFTER = 2;
 /** Maximum number of statements of one text. A longer list is a document. */
 const MAX_PER_TEXT = 12;
 
@@ -57,6 +63,7 @@ export function reasonsIn(text: string, by: FactAuthor): readonly Reason[] {
   const units = unitsOf(by === "user" ? ownWords(text) : headAndTail(text, SCANNED_CHARS));
   const found: Reason[] = [];
   let announced: ReasonType | undefined;
+  let used = 0;
   for (let index = 0; index < units.length; index++) {
     const unit = units[index] as Unit;
     if (unit.kind === "heading") {
@@ -68,14 +75,18 @@ export function reasonsIn(text: string, by: FactAuthor): readonly Reason[] {
       announced = next;
       continue;
     }
-    const type = typeOf(unit, by, announced);
+    const type = typeOf(unit, by, announced) ?? (isReasonForChange(units, index) ? "reason" : undefined);
+    const hasDetails = type !== "reason" || announced !== undefined;
     // A heading covers the whole list below it.
     if (unit.kind !== "item") announced = undefined;
     if (type === undefined) continue;
-    const parts = partsFrom(units, index);
+    const start = startOfArgument(units, index, used);
+    const end = endOfStatement(units, index, { type, by, start, hasDetails });
+    const parts = units.slice(start, end).map(({ text: part }) => part);
     if (!hasContent(parts)) continue;
     found.push({ type, by, ...formsOf(parts) });
-    index += parts.length - 1;
+    used = end;
+    index = end - 1;
   }
   return found.slice(0, MAX_PER_TEXT);
 }
@@ -89,14 +100,37 @@ function typeOf(unit: Unit, by: FactAuthor, announced: ReasonType | undefined): 
   return isStatement ? announced : type;
 }
 
+/**
+ * Returns true for an observation about named code right before the change that it leads to, as in "`parseRow` is
+ * never called. Let me remove it."
+ */
+function isReasonForChange(units: readonly Unit[], index: number): boolean {
+  const { kind, text, line } = units[index] as Unit;
+  const next = units[index + 1];
+  return (
+    kind === "sentence" &&
+    next?.kind === "sentence" &&
+    next.line === line &&
+    text.length <= MAX_SENTENCE_CHARS &&
+    NAME.test(text) &&
+    saysHowThingsAre(text) &&
+    !isAside(text) &&
+    announcesChange(next.text)
+  );
+}
+
 /** Returns true for a sentence about the next step. */
 const isStep = (sentence: string): boolean =>
-  /^\W*(?:step \d|now\b|let me|let's|i'?ll|i will|i need|next)/i.test(sentence);
+  /^\W*(?:step \d|now,? (?:let|i|i'|i’|we|for|to|add|update|fix|run|check|the next|that)\b|let me|let's|i'?ll|i will|i need|next)/i.test(
+    sentence,
+  );
 
 interface Unit {
   /** `item`: list item. `pause`: code or a table, which belongs to no statement. */
   readonly kind: "sentence" | "item" | "heading" | "pause";
   readonly text: string;
+  /** Line of the text. Sentences of one line are a paragraph. */
+  readonly line: number;
 }
 
 const HEADING_LINE = /^\s*(?:#{1,6}\s+(.+)|\*\*([^*]{3,80})\*\*:?\s*)$/;
@@ -104,24 +138,57 @@ const ITEM_LINE = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+/;
 /** Quoted text, tables and rules, which are not the author's own sentences. */
 const FOREIGN_LINE = /^\s*(?:>|\||[-=_*─━]{3,}\s*$)/;
 
-/** Maximum length of the needed pieces of one sentence, and of its first and its last piece. */
+/**
+ * Maximum length of the needed pieces of one sentence, and of its first and its last piece. The last piece has the
+ * reason, which nothing else in a summary says.
+ */
 const NEEDED_CHARS = 160;
-const NEEDED_HEAD_CHARS = 84;
-const NEEDED_TAIL_CHARS = 70;
+const NEEDED_HEAD_CHARS = 70;
+const NEEDED_TAIL_CHARS = 90;
 /** Maximum length of all needed pieces. */
-const ALL_NEEDED_CHARS = 260;
+const ALL_NEEDED_CHARS = 320;
 
-/** Returns the text of a statement and its needed pieces. `parts`: sentences on one line each. */
+/**
+ * Returns the text of a statement and its needed pieces. `parts`: sentences on one line each, or paragraphs. The
+ * first sentence, reasons, names and numbers are needed most.
+ */
 export function formsOf(parts: readonly string[]): Pick<Reason, "text" | "needed"> {
-  const needed: string[] = [];
+  const sentences = parts.flatMap(sentencesOf).map((sentence, order) => ({
+    order,
+    pieces: neededPieces(sentence),
+    weight: (order === 0 ? FIRST_WEIGHT : 0) + weightOf(sentence),
+  }));
+  const needed: typeof sentences = [];
   let chars = 0;
-  for (const part of parts) {
-    const pieces = neededPieces(part);
-    chars += pieces.join(" ").length;
-    if (needed.length > 0 && chars > ALL_NEEDED_CHARS) break;
-    needed.push(...pieces);
+  for (const sentence of sentences.toSorted((a, b) => b.weight - a.weight || a.order - b.order)) {
+    const length = sentence.pieces.join(" ").length;
+    if (needed.length > 0 && chars + length > ALL_NEEDED_CHARS) continue;
+    chars += length;
+    needed.push(sentence);
   }
-  return { text: headAndTail(parts.join(" "), MAX_CHARS, () => OMISSION), needed };
+  return {
+    text: headAndTail(parts.join(" "), MAX_CHARS, () => OMISSION),
+    needed: needed.sort((a, b) => a.order - b.order).flatMap(({ pieces }) => pieces),
+  };
+}
+
+/** Weights of a sentence: the first, one with a reason, one with a negation or contrast, and one with a name. */
+const FIRST_WEIGHT = 3;
+const REASON_WEIGHT = 2;
+const STATE_WEIGHT = 1;
+const NAME_WEIGHT = 1;
+const NAME = /`|\d|[a-z][A-Z]|\w[_/]\w/;
+
+const weightOf = (sentence: string): number =>
+  (connectiveAt(sentence) === -1 ? 0 : REASON_WEIGHT) +
+  (saysHowThingsAre(sentence) ? STATE_WEIGHT : 0) +
+  (NAME.test(sentence) ? NAME_WEIGHT : 0);
+
+/** Splits a part that is too long to be needed whole. */
+function sentencesOf(part: string): readonly string[] {
+  if (part.length <= NEEDED_CHARS) return [part];
+  const sentences = proseSentences(part);
+  return sentences.length === 0 ? [part] : sentences;
 }
 
 /** Mark between pieces of a shortened statement. */
@@ -129,7 +196,7 @@ export const OMISSION = "[…]";
 
 function neededPieces(part: string): readonly string[] {
   const content = part.slice(leadInLength(part)).trim();
-  const whole = content === "" ? part : content;
+  const whole = saysEnough(content) ? content : part;
   if (whole.length <= NEEDED_CHARS) return [whole];
   const head = startOf(whole, NEEDED_HEAD_CHARS);
   const reasonAt = connectiveAt(whole);
@@ -152,45 +219,105 @@ function startOf(text: string, maxChars: number): string {
 function unitsOf(text: string): readonly Unit[] {
   const units: Unit[] = [];
   let fence: string | undefined;
-  for (const line of text.split("\n")) {
+  for (const [at, line] of text.split("\n").entries()) {
+    const add = (kind: Unit["kind"], said: string): void => {
+      units.push({ kind, text: said, line: at });
+    };
     const mark = /^\s*(```|~~~)/.exec(line)?.[1];
     if (mark !== undefined && (fence === undefined || mark === fence)) {
-      if (fence === undefined) units.push({ kind: "pause", text: "" });
+      if (fence === undefined) add("pause", "");
       fence = fence === undefined ? mark : undefined;
       continue;
     }
     if (fence !== undefined || line.trim() === "") continue;
     if (FOREIGN_LINE.test(line)) {
-      units.push({ kind: "pause", text: "" });
+      add("pause", "");
       continue;
     }
     const heading = HEADING_LINE.exec(line);
     const title = heading?.[1] ?? heading?.[2];
-    if (title !== undefined) units.push({ kind: "heading", text: bare(title) });
-    else if (ITEM_LINE.test(line)) {
-      units.push({ kind: "item", text: bare(line.replace(ITEM_LINE, "")) });
-    } else
-      for (const sentence of proseSentences(line)) units.push({ kind: "sentence", text: bare(sentence) });
+    if (title !== undefined) add("heading", bare(title));
+    else if (ITEM_LINE.test(line)) add("item", bare(line.replace(ITEM_LINE, "")));
+    else for (const sentence of proseSentences(line)) add("sentence", bare(sentence));
   }
   return units;
 }
 
 const bare = (text: string): string => oneLine(text.replaceAll("**", ""));
 
-/** Returns the sentence with the list below it, or with the sentences that continue it. */
-function partsFrom(units: readonly Unit[], start: number): readonly string[] {
-  const first = units[start] as Unit;
-  const parts = [first.text];
-  let chars = first.text.length;
-  const opensList = /[:：]$/.test(first.text);
-  for (let index = start + 1; index < units.length && parts.length < MAX_PARTS; index++) {
-    const { kind, text } = units[index] as Unit;
-    const isPart = kind === "item" ? opensList : kind === "sentence" && continuesReason(text);
-    if (!isPart || /[?？]$/.test(text) || chars + text.length > MAX_CHARS) break;
-    parts.push(text);
+/**
+ * Returns the first unit of the argument that ends with the unit at `index`. A statement that starts with a
+ * conclusion or a pronoun says little without the sentence before it. `from`: the first unit that no earlier
+ * statement has.
+ */
+function startOfArgument(units: readonly Unit[], index: number, from: number): number {
+  let start = index;
+  let chars = units[index]?.text.length ?? 0;
+  while (start > Math.max(from, index - MAX_BEFORE) && refersBack(units[start]?.text ?? "")) {
+    const { kind, text } = units[start - 1] as Unit;
     chars += text.length;
+    if (kind !== "sentence" || isAside(text) || chars > MAX_CHARS) break;
+    start--;
   }
-  return parts;
+  return start;
+}
+
+/** Returns true for a sentence that states nothing about the work: a question, the next step or a short cheer. */
+const isAside = (text: string): boolean =>
+  /[?？]$/.test(text) || isStep(text) || text.length < MIN_CHARS_IDEOGRAPHIC || contentWords(text).size === 0;
+
+/** Maximum length of a sentence that repeats a decision in short, as in "Ship both." */
+const MAX_ECHO_CHARS = 40;
+
+/** Returns true for the unit after a decision if it repeats the decision in short, or gives a reason for it. */
+function followsDecision(
+  units: readonly Unit[],
+  { index, end, by }: { readonly index: number; readonly end: number; readonly by: FactAuthor },
+): boolean {
+  const { text, line } = units[end] as Unit;
+  const decision = units[index] as Unit;
+  if (decision.kind !== "sentence" || isStep(text)) return false;
+  const own = reasonTypeOf(text, by);
+  if (line === decision.line && text.length <= MAX_ECHO_CHARS) return own === undefined && !isAside(text);
+  return own === "reason" && shareIn(contentWords(decision.text), contentWords(text)) >= SAME_TOPIC_SHARE;
+}
+
+/** Share of the words of a decision that its reason must contain. */
+const SAME_TOPIC_SHARE = 0.5;
+
+interface StatementStart extends Pick<Reason, "type" | "by"> {
+  readonly start: number;
+  /** True if sentences after the statement can belong to it. A plain reason has none. */
+  readonly hasDetails: boolean;
+}
+
+/**
+ * Returns the end of the statement at `index`: after the list below it, the sentences that continue it, and
+ * the sentences of its paragraph that say how things are.
+ */
+function endOfStatement(
+  units: readonly Unit[],
+  index: number,
+  { type, by, start, hasDetails }: StatementStart,
+): number {
+  const first = units[index] as Unit;
+  let chars = units.slice(start, index + 1).reduce((sum, { text }) => sum + text.length, 0);
+  const opensList = /[:：]$/.test(first.text);
+  let end = index + 1;
+  let details = 0;
+  for (; end < units.length && end - start < MAX_PARTS; end++) {
+    const { kind, text, line } = units[end] as Unit;
+    chars += text.length;
+    if (/[?？]$/.test(text) || chars > MAX_CHARS) break;
+    if (kind === "item" ? opensList : kind === "sentence" && continuesReason(text)) continue;
+    if (kind === "sentence" && type === "decision" && followsDecision(units, { index, end, by })) continue;
+    const isDetail = hasDetails && kind === "sentence" && first.kind === "sentence" && line === first.line;
+    if (!isDetail || details >= MAX_AFTER || !saysHowThingsAre(text) || isStep(text)) break;
+    const own = reasonTypeOf(text, by);
+    if (own !== undefined && own !== "reason" && own !== type) break;
+    details++;
+  }
+  return end;
 }
 
 function hasContent(parts: readonly string[]): boolean {
