@@ -15,7 +15,7 @@ export const BUDGETS: Readonly<Record<string, Budget>> = {
   // Core has a file with types for each topic and for each group of internal names.
   "@longhaul/core": { files: 80, bytes: 1_640_000 },
   // Contains all our packages, the documentation and the demo session.
-  longhaul: { files: 150, bytes: 3_830_000 },
+  longhaul: { files: 165, bytes: 3_830_000 },
   "@longhaul/notes": { files: 16, bytes: 176_000 },
   "@longhaul/otel": { files: 8, bytes: 32_500 },
   "@longhaul/sessions": { files: 8, bytes: 440_000 },
