@@ -95,7 +95,7 @@ const MAY_KNOW_FOLDER: Readonly<Record<string, Readonly<Record<string, readonly 
     server: ["context", "demo", "prompt", "rules", "wording"],
     behaviors: ["demo", "server"],
   },
-  lab: { probes: [], replay: [] },
+  lab: { probes: [], replay: ["probes"] },
   longhaul: { view: [], chat: ["commands", "view"], commands: ["chat", "view"] },
 };
 

@@ -31,7 +31,7 @@ export function undocumented(heading: string, report: unknown): readonly string[
   expect(start).toBeGreaterThan(0);
   const section = PAGE.slice(start, PAGE.indexOf("\n## ", start + 1));
   const named = new Set(
-    [...section.matchAll(/`([\w.]+)(?:\[\]|\{\})?`/g)].flatMap(([, name = ""]) => name.split(".")),
+    [...section.matchAll(/`([\w.-]+)(?:\[\]|\{\})?`/g)].flatMap(([, name = ""]) => name.split(".")),
   );
   const fields = new Set(fieldsOf(report));
   expect(fields.size).toBeGreaterThan(3);

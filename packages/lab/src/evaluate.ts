@@ -195,7 +195,8 @@ async function evaluatePolicy(wanted: PolicyName | Policy, task: PolicyTask): Pr
   const missing: MissingProbe[] = [];
   for (const probe of absent) {
     const isFound = policy.hasRecall && (await task.answerByRecall(probe));
-    missing.push({ ...probe, fate: isFound ? "recoverable" : "lost" });
+    const { answer: _, ...shown } = probe;
+    missing.push({ ...shown, fate: isFound ? "recoverable" : "lost" });
   }
   const { judge, prices, signal } = options;
   return {

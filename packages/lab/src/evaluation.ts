@@ -121,7 +121,8 @@ export interface Tally {
   readonly lost: number;
 }
 
-export interface MissingProbe extends Probe {
+/** A probe that is not in the context. Its words to look for are omitted, because `--json` prints it. */
+export interface MissingProbe extends Omit<Probe, "answer"> {
   readonly fate: "recoverable" | "lost";
 }
 
@@ -133,7 +134,7 @@ export function tallyProbes(
   probes: readonly Probe[],
   missing: readonly MissingProbe[],
 ): Pick<PolicyEvaluation, "probes" | "kinds" | "missing"> {
-  const tally = (isSelected: (probe: Probe) => boolean): Tally => {
+  const tally = (isSelected: (probe: Pick<Probe, "kind">) => boolean): Tally => {
     const total = probes.filter(isSelected).length;
     const out = missing.filter(isSelected);
     const lost = out.filter(({ fate }) => fate === "lost").length;
