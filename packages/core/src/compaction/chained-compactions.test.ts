@@ -55,7 +55,7 @@ async function chainOf(rounds: number): Promise<Chain> {
       entries = rebuild(await compact(plan, ports));
       compactions++;
     } catch (error) {
-      expect(codeOf(error)).toBe("compaction-ineffective");
+      expect(await codeOf(() => Promise.reject(error))).toBe("compaction-ineffective");
     }
   }
   return { entries, compactions };

@@ -1,5 +1,5 @@
 import type { Fact, FactAuthor } from "../../messages/fact-ledger.ts";
-import { byTopic, mergedText, type Reason, settleReasons } from "../summary/readers/readers.ts";
+import { byTopic, formsOf, mergedText, type Reason, settleReasons } from "../summary/readers/readers.ts";
 import type { DraftFact, ReadEntries } from "./fact-source.ts";
 import { plainText } from "./find-facts.ts";
 
@@ -56,7 +56,10 @@ export function reasonLines<F extends DraftFact>(facts: readonly F[], isShort: (
 const reasonLine = (by: FactAuthor, text: string): string =>
   `- ${by === "user" ? "> " : ""}${plainText(text)}`;
 
-function draftOf({ type, by, text, needed }: Reason, entryIds: readonly string[]): DraftFact {
-  const said = { text, needles: needed, by, entryIds };
+/** Maximum length of the pieces that find a fact: usually its most telling sentence. */
+const NEEDLES_CHARS = 110;
+
+function draftOf({ type, by, text }: Reason, entryIds: readonly string[]): DraftFact {
+  const said = { text, needles: formsOf([text], NEEDLES_CHARS).needed, by, entryIds };
   return type === "decision" ? { kind: "decision", ...said } : { kind: "cause", causeType: type, ...said };
 }

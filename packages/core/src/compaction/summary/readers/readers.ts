@@ -89,7 +89,7 @@ export {
   settleReasons,
   shortText,
 } from "./reason-list.ts";
-export type { Reason } from "./reasons.ts";
+export { formsOf, type Reason } from "./reasons.ts";
 export {
   type Answer,
   type BackgroundTask,

@@ -140,11 +140,12 @@ const FOREIGN_LINE = /^\s*(?:>|\||[-=_*─━]{3,}\s*$)/;
 
 /**
  * Maximum length of the needed pieces of one sentence, and of its first and its last piece. The last piece has the
- * reason, which nothing else in a summary says.
+ * reason, which nothing else in a summary says. These lengths let a quotation list half of the statements of a long
+ * session.
  */
-const NEEDED_CHARS = 160;
-const NEEDED_HEAD_CHARS = 70;
-const NEEDED_TAIL_CHARS = 90;
+const NEEDED_CHARS = 130;
+const NEEDED_HEAD_CHARS = 45;
+const NEEDED_TAIL_CHARS = 85;
 /** Maximum length of all needed pieces. */
 const ALL_NEEDED_CHARS = 320;
 
@@ -152,7 +153,10 @@ const ALL_NEEDED_CHARS = 320;
  * Returns the text of a statement and its needed pieces. `parts`: sentences on one line each, or paragraphs. The
  * first sentence, reasons, names and numbers are needed most.
  */
-export function formsOf(parts: readonly string[]): Pick<Reason, "text" | "needed"> {
+export function formsOf(
+  parts: readonly string[],
+  maxNeededChars = ALL_NEEDED_CHARS,
+): Pick<Reason, "text" | "needed"> {
   const sentences = parts.flatMap(sentencesOf).map((sentence, order) => ({
     order,
     pieces: neededPieces(sentence),
@@ -162,7 +166,7 @@ export function formsOf(parts: readonly string[]): Pick<Reason, "text" | "needed
   let chars = 0;
   for (const sentence of sentences.toSorted((a, b) => b.weight - a.weight || a.order - b.order)) {
     const length = sentence.pieces.join(" ").length;
-    if (needed.length > 0 && chars + length > ALL_NEEDED_CHARS) continue;
+    if (needed.length > 0 && chars + length > maxNeededChars) continue;
     chars += length;
     needed.push(sentence);
   }
