@@ -1,5 +1,12 @@
 import type { Fact, FactAuthor } from "../../messages/fact-ledger.ts";
-import { byTopic, formsOf, mergedText, type Reason, settleReasons } from "../summary/readers/readers.ts";
+import {
+  byTopic,
+  formsOf,
+  IN_FACT,
+  mergedText,
+  type Reason,
+  settleReasons,
+} from "../summary/readers/readers.ts";
 import type { DraftFact, ReadEntries } from "./fact-source.ts";
 import { plainText } from "./find-facts.ts";
 
@@ -56,10 +63,7 @@ export function reasonLines<F extends DraftFact>(facts: readonly F[], isShort: (
 const reasonLine = (by: FactAuthor, text: string): string =>
   `- ${by === "user" ? "> " : ""}${plainText(text)}`;
 
-/** Maximum length of the pieces that find a fact: usually its most telling sentence. */
-const NEEDLES_CHARS = 110;
-
 function draftOf({ type, by, text }: Reason, entryIds: readonly string[]): DraftFact {
-  const said = { text, needles: formsOf([text], NEEDLES_CHARS).needed, by, entryIds };
+  const said = { text, needles: formsOf([text], IN_FACT).needed, by, entryIds };
   return type === "decision" ? { kind: "decision", ...said } : { kind: "cause", causeType: type, ...said };
 }
