@@ -1,5 +1,12 @@
 import type { Fact, FactAuthor } from "../../messages/fact-ledger.ts";
-import { byTopic, mergedText, type Reason, settleReasons } from "../summary/readers/readers.ts";
+import {
+  byTopic,
+  formsOf,
+  IN_FACT,
+  mergedText,
+  type Reason,
+  settleReasons,
+} from "../summary/readers/readers.ts";
 import type { DraftFact, ReadEntries } from "./fact-source.ts";
 import { plainText } from "./find-facts.ts";
 
@@ -56,7 +63,7 @@ export function reasonLines<F extends DraftFact>(facts: readonly F[], isShort: (
 const reasonLine = (by: FactAuthor, text: string): string =>
   `- ${by === "user" ? "> " : ""}${plainText(text)}`;
 
-function draftOf({ type, by, text, needed }: Reason, entryIds: readonly string[]): DraftFact {
-  const said = { text, needles: needed, by, entryIds };
+function draftOf({ type, by, text }: Reason, entryIds: readonly string[]): DraftFact {
+  const said = { text, needles: formsOf([text], IN_FACT).needed, by, entryIds };
   return type === "decision" ? { kind: "decision", ...said } : { kind: "cause", causeType: type, ...said };
 }

@@ -138,31 +138,40 @@ const ITEM_LINE = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+/;
 /** Quoted text, tables and rules, which are not the author's own sentences. */
 const FOREIGN_LINE = /^\s*(?:>|\||[-=_*─━]{3,}\s*$)/;
 
-/**
- * Maximum length of the needed pieces of one sentence, and of its first and its last piece. The last piece has the
- * reason, which nothing else in a summary says.
- */
-const NEEDED_CHARS = 160;
-const NEEDED_HEAD_CHARS = 70;
-const NEEDED_TAIL_CHARS = 90;
-/** Maximum length of all needed pieces. */
-const ALL_NEEDED_CHARS = 320;
+/** Maximum lengths of the needed pieces of a statement. */
+interface NeededLengths {
+  readonly all: number;
+  /** A longer sentence is needed by its first and its last piece. The last one has the reason. */
+  readonly sentence: number;
+  readonly head: number;
+  readonly tail: number;
+}
+
+/** Lengths for the short form in a summary. */
+const IN_SUMMARY: NeededLengths = { all: 320, sentence: 160, head: 70, tail: 90 };
+/** Lengths for a fact: its most telling sentence. A quotation then lists half of the statements of a long session. */
+export const IN_FACT: NeededLengths = { all: 110, sentence: 130, head: 45, tail: 85 };
 
 /**
  * Returns the text of a statement and its needed pieces. `parts`: sentences on one line each, or paragraphs. The
  * first sentence, reasons, names and numbers are needed most.
  */
-export function formsOf(parts: readonly string[]): Pick<Reason, "text" | "needed"> {
-  const sentences = parts.flatMap(sentencesOf).map((sentence, order) => ({
-    order,
-    pieces: neededPieces(sentence),
-    weight: (order === 0 ? FIRST_WEIGHT : 0) + weightOf(sentence),
-  }));
+export function formsOf(
+  parts: readonly string[],
+  lengths: NeededLengths = IN_SUMMARY,
+): Pick<Reason, "text" | "needed"> {
+  const sentences = parts
+    .flatMap((part) => sentencesOf(part, lengths))
+    .map((sentence, order) => ({
+      order,
+      pieces: neededPieces(sentence, lengths),
+      weight: (order === 0 ? FIRST_WEIGHT : 0) + weightOf(sentence),
+    }));
   const needed: typeof sentences = [];
   let chars = 0;
   for (const sentence of sentences.toSorted((a, b) => b.weight - a.weight || a.order - b.order)) {
     const length = sentence.pieces.join(" ").length;
-    if (needed.length > 0 && chars + length > ALL_NEEDED_CHARS) continue;
+    if (needed.length > 0 && chars + length > lengths.all) continue;
     chars += length;
     needed.push(sentence);
   }
@@ -185,8 +194,8 @@ const weightOf = (sentence: string): number =>
   (NAME.test(sentence) ? NAME_WEIGHT : 0);
 
 /** Splits a part that is too long to be needed whole. */
-function sentencesOf(part: string): readonly string[] {
-  if (part.length <= NEEDED_CHARS) return [part];
+function sentencesOf(part: string, lengths: NeededLengths): readonly string[] {
+  if (part.length <= lengths.sentence) return [part];
   const sentences = proseSentences(part);
   return sentences.length === 0 ? [part] : sentences;
 }
@@ -194,16 +203,16 @@ function sentencesOf(part: string): readonly string[] {
 /** Mark between pieces of a shortened statement. */
 export const OMISSION = "[…]";
 
-function neededPieces(part: string): readonly string[] {
+function neededPieces(part: string, lengths: NeededLengths): readonly string[] {
   const content = part.slice(leadInLength(part)).trim();
   const whole = saysEnough(content) ? content : part;
-  if (whole.length <= NEEDED_CHARS) return [whole];
-  const head = startOf(whole, NEEDED_HEAD_CHARS);
+  if (whole.length <= lengths.sentence) return [whole];
+  const head = startOf(whole, lengths.head);
   const reasonAt = connectiveAt(whole);
   const tail =
     reasonAt >= head.length
-      ? startOf(whole.slice(reasonAt), NEEDED_TAIL_CHARS)
-      : tailOf(whole, NEEDED_TAIL_CHARS).replace(/^\S*\s/, "");
+      ? startOf(whole.slice(reasonAt), lengths.tail)
+      : tailOf(whole, lengths.tail).replace(/^\S*\s/, "");
   return [head.trim(), tail.trim()].filter((piece) => piece !== "");
 }
 
