@@ -1,12 +1,5 @@
 import type { Fact, FactAuthor } from "../../messages/fact-ledger.ts";
-import {
-  byTopic,
-  formsOf,
-  IN_FACT,
-  mergedText,
-  type Reason,
-  settleReasons,
-} from "../summary/readers/readers.ts";
+import { byTopic, formsOf, mergedText, type Reason, settleReasons } from "../summary/readers/readers.ts";
 import type { DraftFact, ReadEntries } from "./fact-source.ts";
 import { plainText } from "./find-facts.ts";
 
@@ -64,6 +57,6 @@ const reasonLine = (by: FactAuthor, text: string): string =>
   `- ${by === "user" ? "> " : ""}${plainText(text)}`;
 
 function draftOf({ type, by, text }: Reason, entryIds: readonly string[]): DraftFact {
-  const said = { text, needles: formsOf([text], IN_FACT).needed, by, entryIds };
+  const said = { text, needles: formsOf([text]).needed, by, entryIds };
   return type === "decision" ? { kind: "decision", ...said } : { kind: "cause", causeType: type, ...said };
 }

@@ -95,7 +95,7 @@ export {
   settleReasons,
   shortText,
 } from "./reason-list.ts";
-export { formsOf, IN_FACT, type Reason } from "./reasons.ts";
+export { formsOf, type Reason } from "./reasons.ts";
 export {
   type Answer,
   type BackgroundTask,

@@ -138,40 +138,28 @@ const ITEM_LINE = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+/;
 /** Quoted text, tables and rules, which are not the author's own sentences. */
 const FOREIGN_LINE = /^\s*(?:>|\||[-=_*─━]{3,}\s*$)/;
 
-/** Maximum lengths of the needed pieces of a statement. */
-interface NeededLengths {
-  readonly all: number;
-  /** A longer sentence is needed by its first and its last piece. The last one has the reason. */
-  readonly sentence: number;
-  readonly head: number;
-  readonly tail: number;
-}
-
-/** Lengths for the short form in a summary. */
-const IN_SUMMARY: NeededLengths = { all: 320, sentence: 160, head: 70, tail: 90 };
-/** Lengths for a fact: its most telling sentence. A quotation then lists half of the statements of a long session. */
-export const IN_FACT: NeededLengths = { all: 110, sentence: 130, head: 45, tail: 85 };
+/** Maximum length of all needed pieces of a statement. Shorter pieces would find a statement without its reason. */
+const ALL_NEEDED_CHARS = 320;
+/** A longer sentence is needed by its first and its last piece. The last one has the reason. */
+const NEEDED_CHARS = 160;
+const NEEDED_HEAD_CHARS = 70;
+const NEEDED_TAIL_CHARS = 90;
 
 /**
  * Returns the text of a statement and its needed pieces. `parts`: sentences on one line each, or paragraphs. The
  * first sentence, reasons, names and numbers are needed most.
  */
-export function formsOf(
-  parts: readonly string[],
-  lengths: NeededLengths = IN_SUMMARY,
-): Pick<Reason, "text" | "needed"> {
-  const sentences = parts
-    .flatMap((part) => sentencesOf(part, lengths))
-    .map((sentence, order) => ({
-      order,
-      pieces: neededPieces(sentence, lengths),
-      weight: (order === 0 ? FIRST_WEIGHT : 0) + weightOf(sentence),
-    }));
+export function formsOf(parts: readonly string[]): Pick<Reason, "text" | "needed"> {
+  const sentences = parts.flatMap(sentencesOf).map((sentence, order) => ({
+    order,
+    pieces: neededPieces(sentence),
+    weight: (order === 0 ? FIRST_WEIGHT : 0) + weightOf(sentence),
+  }));
   const needed: typeof sentences = [];
   let chars = 0;
   for (const sentence of sentences.toSorted((a, b) => b.weight - a.weight || a.order - b.order)) {
     const length = sentence.pieces.join(" ").length;
-    if (needed.length > 0 && chars + length > lengths.all) continue;
+    if (needed.length > 0 && chars + length > ALL_NEEDED_CHARS) continue;
     chars += length;
     needed.push(sentence);
   }
@@ -194,8 +182,8 @@ const weightOf = (sentence: string): number =>
   (NAME.test(sentence) ? NAME_WEIGHT : 0);
 
 /** Splits a part that is too long to be needed whole. */
-function sentencesOf(part: string, lengths: NeededLengths): readonly string[] {
-  if (part.length <= lengths.sentence) return [part];
+function sentencesOf(part: string): readonly string[] {
+  if (part.length <= NEEDED_CHARS) return [part];
   const sentences = proseSentences(part);
   return sentences.length === 0 ? [part] : sentences;
 }
@@ -203,16 +191,16 @@ function sentencesOf(part: string, lengths: NeededLengths): readonly string[] {
 /** Mark between pieces of a shortened statement. */
 export const OMISSION = "[…]";
 
-function neededPieces(part: string, lengths: NeededLengths): readonly string[] {
+function neededPieces(part: string): readonly string[] {
   const content = part.slice(leadInLength(part)).trim();
   const whole = saysEnough(content) ? content : part;
-  if (whole.length <= lengths.sentence) return [whole];
-  const head = startOf(whole, lengths.head);
+  if (whole.length <= NEEDED_CHARS) return [whole];
+  const head = startOf(whole, NEEDED_HEAD_CHARS);
   const reasonAt = connectiveAt(whole);
   const tail =
     reasonAt >= head.length
-      ? startOf(whole.slice(reasonAt), lengths.tail)
-      : tailOf(whole, lengths.tail).replace(/^\S*\s/, "");
+      ? startOf(whole.slice(reasonAt), NEEDED_TAIL_CHARS)
+      : tailOf(whole, NEEDED_TAIL_CHARS).replace(/^\S*\s/, "");
   return [head.trim(), tail.trim()].filter((piece) => piece !== "");
 }
 
