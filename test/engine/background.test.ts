@@ -39,12 +39,19 @@ interface SlowOptions {
   readonly form?: Form;
   readonly resultTokens?: number;
   readonly windowTokens?: number;
+  /** False for a model without known prices, so that no cost decides. Default: true. */
+  readonly hasPrices?: boolean;
 }
 
 function slowLoop(takesMs: number, options: SlowOptions = {}): Slow {
-  const { form = "messages", resultTokens = 800, windowTokens = WINDOW_TOKENS } = options;
+  const { form = "messages", resultTokens = 800, windowTokens = WINDOW_TOKENS, hasPrices = true } = options;
   const { simulator } = scene;
-  const summaries = new SlowSummaries(connect(simulator, "claude-haiku-4-5"), simulator.clock, takesMs);
+  const model = connect(simulator, "claude-haiku-4-5");
+  const summaries = new SlowSummaries(
+    hasPrices ? model : { ...model, name: "a-model-of-mine" },
+    simulator.clock,
+    takesMs,
+  );
   const loop = new AgentLoop({
     simulator,
     model: summaries.model,
@@ -54,7 +61,6 @@ function slowLoop(takesMs: number, options: SlowOptions = {}): Slow {
     compactor: {
       window: { tokens: windowTokens },
       clearing: { form: "off" },
-
       transcript,
     },
     onTurn: () => summaries.tick(),
@@ -80,12 +86,15 @@ describe.each<Form>(["messages", "entries"])(
       expect(summaries.asked).toBeGreaterThanOrEqual(ended.length);
       // Only turns move the clock, so a turn that waited would have blocked forever.
       expect(loop.eventsOf("compacted").map(({ durationMs }) => durationMs)).toEqual([0, 0, 0]);
+      // The engine reads the newest words of the host in the next turn.
+      const said = [...loop.said];
+      await loop.turn();
       expect(scene.simulator.requests.invalid).toEqual([]);
       await loop.compactor.close();
-      expect(await timesWritten(loop.said)).toEqual(loop.said.map(() => 1));
+      expect(await timesWritten(said)).toEqual(said.map(() => 1));
       const { conversation } = await loadSession(path);
       const words = JSON.stringify(conversation.filter(isSpoken));
-      const times = loop.said.map((token) => words.split(`${token}:`).length - 1);
+      const times = said.map((token) => words.split(`${token}:`).length - 1);
       expect(Math.max(...times)).toBe(1);
       expect(times.at(-1)).toBe(1);
     });
@@ -106,14 +115,23 @@ const isSpoken = (entry: Entry): boolean =>
 const isSaid = (entry: Entry): boolean => isSpoken(entry) && !("writtenWith" in entry);
 
 describe("a background summary", () => {
-  it("a background summary starts at 80% of the threshold and is swapped in at the threshold", async () => {
-    const { loop } = slowLoop(0);
+  it("a background summary starts at 80% of the threshold, and without known prices it is swapped in at the threshold", async () => {
+    const { loop } = slowLoop(0, { hasPrices: false });
     expect(await workUntil(loop, () => compactions(loop) === 1)).toBe(true);
     const { autoCompact } = loop.lastTurn?.thresholds ?? { autoCompact: 0 };
     const [started] = loop.eventsOf("background-started");
     expect(started?.tokens).toBeGreaterThanOrEqual(autoCompact * 0.8 - 2_000);
     expect(started?.tokens).toBeLessThan(autoCompact * 0.9);
     expect(loop.eventsOf("compacted")[0]?.tokensBefore).toBeGreaterThanOrEqual(autoCompact - 2_000);
+  });
+
+  it("a background summary that is ready early is swapped in before the threshold if that costs less", async () => {
+    const { loop } = slowLoop(0);
+    expect(await workUntil(loop, () => compactions(loop) === 1)).toBe(true);
+    const { autoCompact } = loop.lastTurn?.thresholds ?? { autoCompact: 0 };
+    const { tokensBefore = 0 } = loop.eventsOf("compacted")[0] ?? {};
+    expect(tokensBefore).toBeGreaterThanOrEqual(autoCompact * 0.8 - 2_000);
+    expect(tokensBefore).toBeLessThan(autoCompact - 2_000);
   });
 
   it("a background summary is refreshed after many new messages, without a new read of the earlier messages", async () => {
