@@ -11,7 +11,7 @@ const run = (command: string, output: string, isError = false): SessionBuilder =
   new SessionBuilder().call("Bash", { command }, output, isError);
 
 describe("user words", () => {
-  it("leave out texts of the agent's program and pasted output", () => {
+  it("probes of user words leave out texts of the agent's program and pasted output", () => {
     const session = new SessionBuilder()
       .user("<command-name>/clear</command-name>")
       .user(
@@ -23,7 +23,7 @@ describe("user words", () => {
     expect(textsOf(session, "user-words")).toEqual(["Paint the old boat in blue."]);
   });
 
-  it("are at most about a third of a longer exam", () => {
+  it("probes of user words are at most about a third of a longer exam", () => {
     const session = new SessionBuilder();
     for (let index = 0; index < 60; index++) {
       session.user(
@@ -37,7 +37,7 @@ describe("user words", () => {
     expect(words / probes.length).toBeLessThan(0.4);
   });
 
-  it("join lines that an editor wrapped", () => {
+  it("probes of user words join lines that an editor wrapped", () => {
     const session = new SessionBuilder().user(
       "The harbor master wants a list of all boats that left before\nthe storm and did not come back in the evening.",
     );
@@ -46,7 +46,7 @@ describe("user words", () => {
 });
 
 describe("constraints", () => {
-  it("are standing rules, and no questions or one-time orders", () => {
+  it("constraints are standing rules, and no questions or one-time orders", () => {
     const session = new SessionBuilder()
       .user("Never send mails to the customers of the harbor.")
       .user("Can you make sure that the boats are listed?")
@@ -54,7 +54,7 @@ describe("constraints", () => {
     expect(textsOf(session, "constraint")).toEqual(["Never send mails to the customers of the harbor."]);
   });
 
-  it("are not held by a sentence that turns the rule around", () => {
+  it("a sentence that turns a rule around does not hold the constraint", () => {
     const exam = deriveExam(
       new SessionBuilder().user("Never send mails to the customers of the harbor.").entries,
     );
@@ -62,7 +62,7 @@ describe("constraints", () => {
     expect(gradeText(exam, "Send mails to the customers of the harbor.").held).not.toContain("constraint-1");
   });
 
-  it("are not held by a passage that calls them cancelled", () => {
+  it("a passage that calls a rule cancelled does not hold the constraint", () => {
     const exam = deriveExam(
       new SessionBuilder().user("Never send mails to the customers of the harbor.").entries,
     );
@@ -72,7 +72,7 @@ describe("constraints", () => {
 });
 
 describe("decisions and errors", () => {
-  it("need both the choice and its reason", () => {
+  it("a decision is held only with its choice and its reason", () => {
     const exam = deriveExam(
       new SessionBuilder().assistant("We store the boats in a text file because the office has no database.")
         .entries,
@@ -83,7 +83,7 @@ describe("decisions and errors", () => {
     expect(held("The office has no database.")).toBe(false);
   });
 
-  it("leave out sentences that only consider something", () => {
+  it("a sentence that only considers something is no decision", () => {
     const session = new SessionBuilder()
       .assistant("We could store the boats in a text file because the office has no database.")
       .assistant("Maybe the cause was the missing index on the boat table.");
@@ -92,7 +92,7 @@ describe("decisions and errors", () => {
 });
 
 describe("outcomes", () => {
-  it("are the last state of a command", () => {
+  it("an outcome is the last state of a command", () => {
     const session = run("npx vitest run", " Tests  1 failed | 3 passed (4)", true).call(
       "Bash",
       { command: "cd /repo && npx vitest run 2>&1 | tail -5" },
@@ -111,7 +111,7 @@ describe("outcomes", () => {
       "passed",
     ],
     ["a compiler without output", "npx tsc --noEmit", "", "passed"],
-  ])("read %s", (_, command, output, stance) => {
+  ])("the outcome of a run is read from %s", (_, command, output, stance) => {
     const [probe] = deriveExam(run(command, output).entries).probes.filter(({ kind }) => kind === "outcome");
     expect(probe?.answer.stances).toContain(stance);
   });
@@ -120,19 +120,19 @@ describe("outcomes", () => {
     ["a test runner without output", "npx vitest run", ""],
     ["a program that only mentions tests", "grep -rn test src", "1 failed"],
     ["a run after a change for an experiment", "sed -i s/a/b/ a.go; go test ./...", "FAIL"],
-  ])("do not exist for %s", (_, command, output) => {
+  ])("no outcome is read from %s", (_, command, output) => {
     expect(textsOf(run(command, output), "outcome")).toEqual([]);
   });
 });
 
 describe("outcomes of a failed call", () => {
-  it("are unknown if the output names no failure", () => {
+  it("the outcome of a failed call is unknown if its output names no failure", () => {
     expect(textsOf(run("npx vitest run | tee log", "3 passed", true), "outcome")).toEqual([]);
   });
 });
 
 describe("words that are scattered over a long section", () => {
-  it("do not hold a probe", () => {
+  it("words that are scattered over a long section do not hold a probe", () => {
     const exam = deriveExam(new SessionBuilder().user("Paint the rotten mast of the blue boat.").entries);
     const filler = Array.from(
       { length: 60 },
@@ -145,7 +145,7 @@ describe("words that are scattered over a long section", () => {
 });
 
 describe("open work", () => {
-  it("is the open part of the last list of a to-do tool", () => {
+  it("open work is the open part of the last list of a to-do tool", () => {
     const item = (content: string, status: string): Readonly<Record<string, unknown>> => ({
       content,
       status,
@@ -160,7 +160,7 @@ describe("open work", () => {
     expect(textsOf(session, "remaining")).toEqual(["Sell the small red boat"]);
   });
 
-  it("includes an unanswered message as the next step", () => {
+  it("open work includes an unanswered message as the next step", () => {
     const session = new SessionBuilder()
       .assistant("The blue boat is painted and dry.")
       .user("Sell the small red boat to the museum.");
@@ -169,7 +169,7 @@ describe("open work", () => {
 });
 
 describe("files", () => {
-  it("with equal names are told apart by their folder", () => {
+  it("files with equal names differ by their folder", () => {
     const edit = (path: string): [string, Readonly<Record<string, unknown>>, string] => [
       "Edit",
       { file_path: path },
@@ -181,7 +181,7 @@ describe("files", () => {
     expect(gradeText(exam, "Changed: a/index.ts").held).toEqual(["file-1"]);
   });
 
-  it("of failed edits are left out", () => {
+  it("files of failed edits are left out", () => {
     expect(
       textsOf(new SessionBuilder().call("Edit", { file_path: "/repo/a.ts" }, "no match", true), "file"),
     ).toEqual([]);

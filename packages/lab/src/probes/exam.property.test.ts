@@ -90,7 +90,7 @@ const session = fc.array(fc.tuple(fc.boolean(), text), { maxLength: 12 }).map((t
 const VERBATIM_KINDS = new Set(["user-words", "number", "name", "file"]);
 
 describe("exams of arbitrary sessions", () => {
-  it("are the same for the same entries", () => {
+  it("the same entries give the same exam", () => {
     fc.assert(
       fc.property(hostileEntries, (entries) => {
         expect(deriveExam(entries)).toEqual(deriveExam(entries));
@@ -98,7 +98,7 @@ describe("exams of arbitrary sessions", () => {
     );
   });
 
-  it("never throw, and grade any text with a finite score", () => {
+  it("an exam of any session grades any text with a finite score, and never throws", () => {
     fc.assert(
       fc.property(hostileEntries, text, text, (entries, summary, rest) => {
         const exam = deriveExam(entries);
@@ -109,7 +109,7 @@ describe("exams of arbitrary sessions", () => {
     );
   });
 
-  it("find no false statement in an empty text", () => {
+  it("an exam finds no false statement in an empty text", () => {
     fc.assert(
       fc.property(hostileEntries, (entries) => {
         expect(gradeText(deriveExam(entries), "").falseStatements).toEqual([]);
@@ -117,7 +117,7 @@ describe("exams of arbitrary sessions", () => {
     );
   });
 
-  it("hold user words, numbers, names and files in a text that quotes the whole session", () => {
+  it("a text that quotes the whole session holds all user words, numbers, names and files", () => {
     fc.assert(
       fc.property(session, ({ entries, said }) => {
         const exam = deriveExam(entries);
@@ -128,7 +128,7 @@ describe("exams of arbitrary sessions", () => {
     );
   });
 
-  it("do not contain a needle of the answer in the question", () => {
+  it("a question contains no literal of its answer", () => {
     fc.assert(
       fc.property(session, ({ entries }) => {
         for (const { kind, question, answer } of deriveExam(entries).probes) {
@@ -145,7 +145,7 @@ describe("grading the same text in another form", () => {
   const exam = deriveExam(inventedSession());
   const summaries = fc.constantFrom(HONEST, PARAPHRASE, POOR, HOSTILE);
 
-  it("gives the same grade with other white space", () => {
+  it("a text with other white space gets the same grade", () => {
     fc.assert(
       fc.property(
         summaries,
@@ -161,7 +161,7 @@ describe("grading the same text in another form", () => {
     );
   });
 
-  it("gives the same grade with Markdown emphasis on any word", () => {
+  it("a text with Markdown emphasis on any word gets the same grade", () => {
     fc.assert(
       fc.property(summaries, fc.constantFrom("**", "*", "_", "__"), fc.nat(), (summary, mark, choice) => {
         const words = [...summary.matchAll(/(?<=[ ])[A-Za-z]+(?=[ .,\n])/g)];
@@ -175,7 +175,7 @@ describe("grading the same text in another form", () => {
     );
   });
 
-  it("reads any text into passages without an exception", () => {
+  it("any text can be read into passages", () => {
     fc.assert(
       fc.property(text, (one) => {
         expect(readContext(one).every(({ form }) => form !== "")).toBe(true);

@@ -22,18 +22,18 @@ const CHANCE = 0.05;
 const PARAPHRASE_LOSS = 0.1;
 
 describe("grading summaries of an invented session", () => {
-  it("asks for every kind of fact that the session has", () => {
+  it("an exam asks for every kind of fact that the session has", () => {
     expect(new Set(exam.probes.map(({ kind }) => kind))).toEqual(new Set(PROBE_KINDS));
   });
 
-  it("holds every probe in an honest summary and finds no false statement in it", () => {
+  it("an honest summary holds every probe and contains no false statement", () => {
     const grade = gradeText(exam, HONEST);
     expect(grade.missing).toEqual([]);
     expect(grade.falseStatements).toEqual([]);
     expect(grade.score).toBe(1);
   });
 
-  it("ranks an honest summary above a poor one, an empty one and a hostile one", () => {
+  it("an honest summary scores above a poor one, an empty one and a hostile one", () => {
     const scores = [HONEST, POOR, "", HOSTILE].map(scoreOf);
     expect(scores).toEqual([...scores].sort((a, b) => b - a));
     expect(new Set(scores).size).toBe(scores.length);
@@ -44,7 +44,7 @@ describe("grading summaries of an invented session", () => {
   it.each([
     ["in another layout", PARAPHRASE],
     ["as prose without headings", PROSE],
-  ])("gives an honest paraphrase %s nearly the score of the honest summary", (_, paraphrase) => {
+  ])("an honest paraphrase %s scores nearly as high as the honest summary", (_, paraphrase) => {
     expect(gradeText(exam, paraphrase).falseStatements).toEqual([]);
     expect(scoreOf(paraphrase)).toBeGreaterThanOrEqual(scoreOf(HONEST) - PARAPHRASE_LOSS);
   });
@@ -52,28 +52,28 @@ describe("grading summaries of an invented session", () => {
   it.each([
     ["without meaning", LOREM],
     ["with hollow phrases", HOLLOW],
-  ])("gives a text %s no points", (_, text) => {
+  ])("a text %s gets no points", (_, text) => {
     expect(Math.abs(scoreOf(text))).toBeLessThanOrEqual(CHANCE);
   });
 
   it.each(HONEST_SECTIONS.map(([title]) => title))(
-    "lowers the score if the section %s is missing",
+    "an honest summary without its section %s scores lower",
     (title) => {
       const rest = HONEST_SECTIONS.filter(([other]) => other !== title);
       expect(scoreOf(summaryOf(rest))).toBeLessThan(scoreOf(HONEST));
     },
   );
 
-  it("names each false statement of a hostile summary", () => {
+  it("the grade of a hostile summary names each false statement", () => {
     const { falseStatements } = gradeText(exam, HOSTILE);
     expect(new Set(falseStatements.map(({ kind }) => kind))).toEqual(new Set(FALSE_STATEMENT_KINDS));
   });
 
-  it("searches for false statements in the summary only", () => {
+  it("false statements are searched in the summary only", () => {
     expect(gradeText(exam, { summary: "", rest: HOSTILE }).falseStatements).toEqual([]);
   });
 
-  it("holds a probe if the kept messages repeat the source", () => {
+  it("kept messages that repeat the source hold a probe", () => {
     const rest = inventedSession()
       .map((entry) => JSON.stringify(entry))
       .join("\n");
@@ -81,7 +81,7 @@ describe("grading summaries of an invented session", () => {
     expect(held).toEqual(expect.arrayContaining(["remaining-1", "number-1", "decision-1"]));
   });
 
-  it("answers a probe from a raw passage that states it, and from no other passage", () => {
+  it("a raw passage answers a probe if it states the fact, and no other passage does", () => {
     const port = exam.probes.find(({ answer }) => answer.needles.flat().includes("8443"));
     expect(port?.question).toMatch(/^Which port /);
     expect(port?.question).not.toContain("8443");

@@ -25,7 +25,7 @@ const isAllowed = ({ from, isTypeOnly }: Import): boolean =>
   /^\.\/[\w.-]+\.ts$/.test(from) || (isTypeOnly && /^@longhaul\/core(?:\/[\w/-]+)?$/.test(from));
 
 describe("the imports of the independent probes", () => {
-  it("reads every form of import", () => {
+  it("the check of imports reads every form of import", () => {
     const source = [
       'import type { A } from "a";',
       'import { type B,\n C } from "b";',
@@ -42,7 +42,7 @@ describe("the imports of the independent probes", () => {
     ]);
   });
 
-  it.each(SOURCES)("allow only siblings and types of the core in %s", (name) => {
+  it.each(SOURCES)("the independent probes import only siblings and types of the core in %s", (name) => {
     const imports = importsOf(readFileSync(join(FOLDER, name), "utf8"));
     expect(imports.filter((one) => !isAllowed(one))).toEqual([]);
   });

@@ -37,18 +37,21 @@ const RUN_CHARS = 100_000;
 const runOf = (unit: string): string => unit.repeat(Math.ceil(RUN_CHARS / unit.length));
 
 describe("the time for large and hostile texts", () => {
-  it.each(HOSTILE_RUNS)("stays linear for a run of %j in messages, results and summaries", (unit) => {
-    const run = runOf(unit);
-    const session = new SessionBuilder()
-      .user(`Build a server ${run}`)
-      .assistant(`The cause was ${run}. We use it because ${run}`)
-      .call("Bash", { command: `npx vitest run ${run}` }, `${run} 3 passed`)
-      .call("Edit", { file_path: `/a/${run}.ts` }, run);
-    const exam = deriveExam(session.entries);
-    expect(Number.isFinite(gradeText(exam, { summary: run, rest: run }).score)).toBe(true);
-  });
+  it.each(HOSTILE_RUNS)(
+    "the time to grade stays linear for a run of %j in messages, results and summaries",
+    (unit) => {
+      const run = runOf(unit);
+      const session = new SessionBuilder()
+        .user(`Build a server ${run}`)
+        .assistant(`The cause was ${run}. We use it because ${run}`)
+        .call("Bash", { command: `npx vitest run ${run}` }, `${run} 3 passed`)
+        .call("Edit", { file_path: `/a/${run}.ts` }, run);
+      const exam = deriveExam(session.entries);
+      expect(Number.isFinite(gradeText(exam, { summary: run, rest: run }).score)).toBe(true);
+    },
+  );
 
-  it("reads a session of 10 MB", () => {
+  it("an exam of a session of 10 MB is derived and grades a summary", () => {
     const once = inventedSession();
     const filler =
       "The quick agent reads one more line of src/module-12.ts:7 and prints 42 rows in 3.5 ms.\n".repeat(100);

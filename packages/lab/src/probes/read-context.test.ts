@@ -24,23 +24,23 @@ describe("reading a context into passages", () => {
     ["- ~~Build a boat~~", "cancelled"],
     ["Cancelled: Build a boat", "cancelled"],
     ["Build a boat: superseded by the raft", "cancelled"],
-  ])("gives the item of %j the stance %s", (text, stance) => {
+  ])("the item of %j has the stance %s", (text, stance) => {
     expect(stancesOf(text, "Build a boat")).toContain(stance);
   });
 
-  it("lets a mark on the line win over the heading of a list of open work", () => {
+  it("a mark on the line wins over the heading of a list of open work", () => {
     const text = "7. Pending Tasks:\n- [x] Build a boat\n- Paint the boat";
     expect(stancesOf(text, "Build")).toEqual(["done"]);
     expect(stancesOf(text, "Paint")).toEqual(["pending"]);
   });
 
-  it("ends a section at the next heading of the same level, and continues it under deeper ones", () => {
+  it("a section ends at the next heading of the same level, and continues under deeper ones", () => {
     const text = "## Pending\n### Boats\n- Build a boat\n## Harbor\n- Dig a basin";
     expect(stancesOf(text, "Build")).toEqual(["pending"]);
     expect(stancesOf(text, "Dig")).toEqual([]);
   });
 
-  it("gives a section with an unknown title no stance of the section before it, also below a common title", () => {
+  it("a section with an unknown title does not inherit the stance of the section before it, also below a common title", () => {
     const text = "# Summary\n## Pending\n- Build a boat\n## Harbor\n- Dig a basin\n### Depth\n- Nine meters";
     expect(stancesOf(text, "Build")).toEqual(["pending"]);
     expect(stancesOf(text, "Dig")).toEqual([]);
@@ -54,16 +54,16 @@ describe("reading a context into passages", () => {
     ["The test was not seen to pass", ["failed", "pending"]],
     ["The error is not resolved", ["failed"]],
     ["The test should now pass", ["pending"]],
-  ])("reads the outcome of %j as %j", (text, stances) => {
+  ])("the outcome of %j is read as %j", (text, stances) => {
     expect(stancesOf(text, text)).toEqual(stances);
   });
 
-  it("marks fenced code as code, and fenced text as prose", () => {
+  it("fenced code is read as code, and fenced text as prose", () => {
     const text = "```ts\nbuild(boat);\n```\n```text\nBuild a boat\n```";
     expect(readContext(text).map(({ isCode }) => isCode)).toEqual([true, false]);
   });
 
-  it("names the headings above a passage, outermost first", () => {
+  it("a passage names the headings above it, outermost first", () => {
     const [passage] = readContext("## Progress\n### Done\n- Build a boat");
     expect(passage?.headings).toEqual(["progress", "done"]);
   });

@@ -9,7 +9,7 @@ const userWords = (entries: readonly Entry[]): number =>
   deriveExam(entries).probes.filter(({ kind }) => kind === "user-words").length;
 
 describe("reading a session", () => {
-  it("leaves out summaries, both as source of probes and as proof of a literal", () => {
+  it("a summary in a session is neither a source of probes nor proof of a literal", () => {
     const summary = withFields({
       isCompactSummary: true,
       message: { role: "user", content: "See src/moon-phase.ts, and paint the red boat." },
@@ -19,14 +19,14 @@ describe("reading a session", () => {
     expect(gradeText(exam, "src/moon-phase.ts is new").falseStatements).toHaveLength(1);
   });
 
-  it("leaves out subagents beside a main thread, and reads a session of a subagent alone", () => {
+  it("subagents beside a main thread are left out, and a session of a subagent alone is read", () => {
     const side = withFields({ uuid: "side", isSidechain: true });
     const main = new SessionBuilder().assistant("The harbor is closed today.").entries;
     expect(userWords([...main, side])).toBe(0);
     expect(userWords([side])).toBe(1);
   });
 
-  it("reads a repeated entry once", () => {
+  it("a repeated entry is read once", () => {
     const session = new SessionBuilder().call(
       "Bash",
       { command: "git commit -m x" },

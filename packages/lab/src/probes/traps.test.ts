@@ -13,16 +13,20 @@ describe("cancelled instructions", () => {
   it.each([
     "7. Pending Tasks:\n- Create a weekly tide report for the fishing boats",
     "## Goal\nCreate the weekly tide report for fishing boats",
-  ])("are false in %j", (summary) => expect(falseIn(session, summary)).toEqual(["cancelled-as-active"]));
+  ])("stating a cancelled instruction as in force is a false statement: %j", (summary) =>
+    expect(falseIn(session, summary)).toEqual(["cancelled-as-active"]),
+  );
 
   it.each([
     "6. All User Messages:\n- Create a weekly tide report for the fishing boats",
     "7. Pending Tasks:\n- ~~Create a weekly tide report for the fishing boats~~",
     "## Goal\nThe weekly tide report for fishing boats was cancelled by the user.",
     "A weekly tide report for the fishing boats was created.",
-  ])("are no false statement in %j", (summary) => expect(falseIn(session, summary)).toEqual([]));
+  ])("mentioning a cancelled instruction is no false statement: %j", (summary) =>
+    expect(falseIn(session, summary)).toEqual([]),
+  );
 
-  it("include the old value of a number that the user replaced", () => {
+  it("the old value of a number that the user replaced is a cancelled instruction", () => {
     const ports = new SessionBuilder()
       .user("The harbor server should listen on port 7001.")
       .user("Use port 7002 for the harbor server instead.");
@@ -45,7 +49,7 @@ describe("outcomes of tests", () => {
     .call("Bash", { command: "go test ./... -run TestMooring" }, "ok  harbor 0.2s");
 
   it.each(["TestMooring is fixed.", "`TestMooring` passes now"])(
-    "that failed last make %j false",
+    "a test that failed last makes %j false",
     (summary) => {
       expect(falseIn(failed, summary)).toEqual(["failed-as-passed"]);
     },
@@ -56,9 +60,9 @@ describe("outcomes of tests", () => {
     "TestMooring was changed, but not seen to pass",
     "Next: fix TestMooring",
     "TestMooring should pass after the next change",
-  ])("that failed last leave %j true", (summary) => expect(falseIn(failed, summary)).toEqual([]));
+  ])("a test that failed last leaves %j true", (summary) => expect(falseIn(failed, summary)).toEqual([]));
 
-  it("that passed in the end make a pending fix false", () => {
+  it("a test that passed in the end makes its pending fix false", () => {
     expect(falseIn(settled, "7. Pending Tasks:\n- Repair TestMooring")).toEqual(["done-as-pending"]);
     expect(falseIn(settled, "TestMooring failed once and passes now.")).toEqual([]);
   });
@@ -72,21 +76,21 @@ describe("finished work", () => {
     "[main 1a2b3c4] feat(web): show the tide table on the start page\n 1 file changed",
   );
 
-  it("of a commit is false in a list of open work, but not beside its hash", () => {
+  it("work of a commit is false in a list of open work, but not beside its hash", () => {
     expect(falseIn(committed, summary)).toEqual(["done-as-pending"]);
     expect(falseIn(committed, `${summary} (1a2b3c4)`)).toEqual([]);
   });
 
-  it("is no false statement inside fenced code", () => {
+  it("fenced code contains no false statement about finished work", () => {
     expect(falseIn(committed, "```js\nrun();\n```")).toEqual([]);
   });
 
-  it("is open again after a later request about it", () => {
+  it("finished work is open again after a later request about it", () => {
     committed.user("Move the tide table to the top of the start page.");
     expect(falseIn(committed, summary)).toEqual([]);
   });
 
-  it("of an answered request is false in a list of open work", () => {
+  it("work of an answered request is false in a list of open work", () => {
     const answered = (reply: string): SessionBuilder =>
       new SessionBuilder()
         .user("Show the tide table on the start page.")
@@ -111,7 +115,9 @@ describe("invented literals", () => {
     ["See issue #9999", "invented-figure"],
     ["See commit deadbeef1", "invented-figure"],
     ["The coverage is 99%", "invented-figure"],
-  ])("make %j false", (summary, kind) => expect(falseIn(session, summary)).toEqual([kind]));
+  ])("an invented literal makes %j false", (summary, kind) =>
+    expect(falseIn(session, summary)).toEqual([kind]),
+  );
 
   it.each([
     "repo/src/tide-table.ts:12 was read",
@@ -122,5 +128,7 @@ describe("invented literals", () => {
     "```ts\nimport moon from 'src/moon-phase.ts'\n```",
     "Read the full transcript at /home/me/session-0001.jsonl",
     "Entry 12345678-90ab-4cde-8f01-23456789abcd",
-  ])("are not found in %j", (summary) => expect(falseIn(session, summary)).toEqual([]));
+  ])("a text without invented literals contains no false statement: %j", (summary) =>
+    expect(falseIn(session, summary)).toEqual([]),
+  );
 });
