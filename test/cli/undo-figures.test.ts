@@ -47,9 +47,31 @@ async function expectSameAfterUndo(path: string, step: keyof typeof STEPS): Prom
   const before = await figuresOf(path);
   if ((await STEPS[step](path)) === undefined) return false;
   expect(await reported((it) => undo(path, { json, inPlace: true }, it))).toBeDefined();
-  expect(await figuresOf(path)).toEqual(before);
+  expect(await figuresOf(path)).toEqual(nearly(before));
   return true;
 }
+
+/**
+ * Largest difference between the previews of a compaction before a step and after its undo, as a share. The
+ * summary names ids of entries, and an undo writes lines with new ids, which can have other token counts.
+ */
+const MAX_DIFFERENCE = 0.0005;
+
+/** Returns the report with a tolerance for the figures of the previewed compaction. All others are exact. */
+function nearly(report: Report): Report {
+  const isPreview = (value: unknown): value is Report =>
+    typeof value === "object" && value !== null && "tokensSaved" in value && "costNow" in value;
+  return JSON.parse(JSON.stringify(report), (_, value: unknown) => {
+    if (!isPreview(value) || value.name !== "compact") return value;
+    return Object.fromEntries(Object.entries(value).map(([name, figure]) => [name, near(figure)]));
+  });
+}
+
+/** `closeTo` accepts half of ten to the power of its second argument, without the sign. */
+const near = (figure: unknown): unknown =>
+  typeof figure === "number" && figure !== 0
+    ? expect.closeTo(figure, -Math.log10(2 * Math.abs(figure) * MAX_DIFFERENCE))
+    : figure;
 
 describe.each(["compact", "clear"] as const)("figures of a session after %s and undo", (step) => {
   it("inspect and replay report the same figures for the demo session before a step and after its undo", async () => {
