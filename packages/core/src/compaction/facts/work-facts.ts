@@ -213,7 +213,7 @@ function operationOf(file: FileRecord): FileOperation {
   if (file.removed) return "deleted";
   if (file.created) return "created";
   if (file.movedFrom !== undefined) return "moved";
-  return file.edits > 0 || file.changedOutside ? "changed" : "read";
+  return file.edits > 0 || file.byShell || file.changedOutside ? "changed" : "read";
 }
 
 /**

@@ -30,6 +30,8 @@ export const FORMER_LABELS: readonly string[] = [
   "**The last longer request before it, verbatim:**",
   "**Requests before it, oldest first, and what came of each:**",
   "**Only looked at:**",
+  "**Changed, most recent first:**",
+  "**Files read but not changed:**",
   "**From before:**",
   "**From before the last summary, as it was then:**",
   "**The user stepped in:**",

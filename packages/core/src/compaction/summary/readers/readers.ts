@@ -71,6 +71,7 @@ export {
   readOnlyRead,
   resolutionText,
   SEE_CURRENT_REQUEST,
+  withoutCode,
 } from "./list-items.ts";
 export { isNamedTestSeenToPass } from "./named-tests.ts";
 export { Happenings, OWN_PLAN, remainingWork } from "./open-items.ts";

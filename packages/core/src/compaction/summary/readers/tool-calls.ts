@@ -26,6 +26,7 @@ import {
   definedNames,
   editsIn,
   type FileRecord,
+  fileName,
   fileUseIn,
   importedPackages,
   languageOf,
@@ -141,7 +142,7 @@ export class ToolReader {
         : edits.map(({ now }) => now).join("\n");
     // In prose, words such as "class outright" look like definitions.
     const defines = languageOf(path) === undefined ? [] : [...definedNames(code)];
-    const reason = setting.aside ? undefined : reasonFrom(setting.said);
+    const reason = setting.aside ? undefined : reasonFrom(setting.said, path);
     const kind = use === "write" && existedBefore(call) ? "edit" : use;
     this.#files.change(at, path, { kind, edits, defines, reason, isCovered: setting.isCovered });
     this.#errors.fileEdited(path);
@@ -252,9 +253,17 @@ const SILENT_TOOLS: ReadonlySet<string> = new Set(
 /** Fields that show the subject of a call, the most specific first. */
 const TARGET_FIELDS = "description url query pattern file_path path command summary action".split(" ");
 
-function reasonFrom(said: string | undefined): string | undefined {
+function reasonFrom(said: string | undefined, path: string): string | undefined {
   const sentence = said === undefined ? undefined : reasonBefore(said);
+  if (sentence === undefined || namesOtherFile(sentence, path)) return undefined;
   return sentence && clip(sentence.replace(/[:：]$/, ""), MAX_REASON_CHARS);
+}
+
+/** Returns true if a sentence names files, but not this one. It announces the change of another file. */
+function namesOtherFile(sentence: string, path: string): boolean {
+  const names = [...sentence.matchAll(/`([\w@./\\-]+\.\w{1,5})`/g)].map(([, name = ""]) => name);
+  const files = names.filter((name) => languageOf(name) !== undefined).map(fileName);
+  return files.length > 0 && !files.includes(fileName(path));
 }
 
 const targetOf = (input: unknown): string => oneLine(headOf(firstString(input, ...TARGET_FIELDS) ?? "", 300));
