@@ -1,4 +1,4 @@
-import { dedented, oneLine } from "../clip.ts";
+import { clip, dedented, oneLine, quoted } from "../clip.ts";
 import { FORMER_SEE_CURRENT_REQUEST } from "../former-wording.ts";
 import {
   fencedLines,
@@ -41,7 +41,10 @@ const OWN_CONCEPTS = /^- (?:Languages|Packages|Commands in use|Names that matter
 const SHORT_ANSWER_CHARS = 12;
 const KEPT_STEPS = 5;
 /** A step as a built-in summary writes it. */
-const OWN_STEP = /^(?:(?:edited|read|ran) `|said: "|\(\d+ earlier steps\))/;
+const OWN_STEP = /^(?:(?:edited|wrote|read|ran) `|said: ["(]|\(\d+ earlier steps\))/;
+/** Step that shows when the agent said the words below the steps. Later steps follow it. */
+export const QUOTED_BELOW = "said: (quoted below)";
+const MAX_WORDS_CHARS = 250;
 
 /**
  * Parses notes or a summary, which longhaul or a model wrote. If a summary has no section headings, its whole
@@ -148,6 +151,12 @@ export function earlierLastWords(earlier: EarlierSummary | undefined): string | 
   return quotation?.replace(/^> ?/gm, "");
 }
 
+/** Outcome of a command that failed. Its counts can have brackets of their own. */
+const FAILED_OUTCOME = / → (?:some runs )?FAILED(?:, others passed)?(?: \((?:[^()]|\([^()]*\))*\))?/g;
+
+/** Leaves out that commands failed. They may have passed since, and the list of errors has their state. */
+export const withoutFailures = (steps: string): string => steps.replace(FAILED_OUTCOME, "");
+
 /**
  * Returns the earlier work in brief. For a built-in summary, these are the last steps and the agent's words.
  * For a model's summary, this is all that the model wrote about the work.
@@ -159,7 +168,12 @@ export function earlierWorkInBrief(earlier: EarlierSummary | undefined): string 
     .filter((item) => item.startsWith("- ") && !item.includes("```"))
     .map((item) => item.slice(2));
   const isBuiltIn = words !== undefined || steps.some((step) => OWN_STEP.test(step));
-  const last = [steps.slice(-KEPT_STEPS).join("; "), words ?? ""].filter((part) => part !== "").join(" — ");
+  const isInterrupted = steps.includes(QUOTED_BELOW);
+  const kept = steps.slice(-KEPT_STEPS).map((step) => {
+    return step === QUOTED_BELOW ? `said: ${quoted(clip(oneLine(words ?? ""), MAX_WORDS_CHARS))}` : step;
+  });
+  const closing = isInterrupted ? "" : (words ?? "");
+  const last = [withoutFailures(kept.join("; ")), closing].filter((part) => part !== "").join(" — ");
   const text = isBuiltIn ? last : items.join(" ");
   return oneLine(text.replace(/```\w*/g, " ").replace(/\|(?:\s*:?-+:?\s*\|)+/g, "|"));
 }

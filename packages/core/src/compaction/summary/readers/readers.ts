@@ -22,8 +22,10 @@ export {
   earlierMessages,
   earlierWorkInBrief,
   listedMessages,
+  QUOTED_BELOW,
   requestInFull,
   splitItems,
+  withoutFailures,
 } from "./earlier-summary.ts";
 export { type ErrorRecord, successOf } from "./error-ledger.ts";
 export {

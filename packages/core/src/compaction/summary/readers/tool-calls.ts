@@ -89,8 +89,8 @@ export class ToolReader {
     const call = callOf(at, pair, setting);
     if (call.isError && isRefusal(call.output)) {
       if (setting.aside) return undefined;
-      const label = `${labelOf(call)} (refused by the user)`;
-      exchange.actions.push({ kind: "tool", at, label, failed: true });
+      const label = `${labelOf(call)} → not run (refused by the user)`;
+      exchange.actions.push({ kind: "tool", at, label, failed: false });
       return refusalReason(call.output);
     }
     if (this.#fileCall(call, exchange) || setting.aside) return undefined;
@@ -148,7 +148,8 @@ export class ToolReader {
     this.#errors.fileEdited(path);
     this.#tallies.packages.add(importedPackages(code), at);
     this.#tallies.names.add(defines, setting.round);
-    if (!setting.aside) exchange.actions.push({ kind: "edit", at, path, edit: edits.at(-1) });
+    if (!setting.aside)
+      exchange.actions.push({ kind: "edit", at, path, edit: edits.at(-1), isWhole: use === "write" });
     return true;
   }
 
