@@ -2,6 +2,7 @@ import type { Fact } from "../../messages/fact-ledger.ts";
 import { headOf } from "../../messages/text.ts";
 import { clip, inlineCode, oneLine } from "../summary/clip.ts";
 import {
+  AFTER_BYPASS,
   BYPASSED,
   type CommandRun,
   commandsIn,
@@ -29,6 +30,7 @@ const LINE_CHARS = 120;
 const COMMAND_CHARS = 90;
 const OUTCOME_CHARS = 90;
 const STILL_OPEN = " → not seen to pass";
+const HOOKS_PASSED = `${STILL_OPEN} (a later commit with its hooks succeeded)`;
 /** Endings of the text of an open error. Earlier versions wrote the other endings. */
 const OPEN_ENDING = / → (?:not seen to pass|no fix seen|not seen fixed)$/;
 
@@ -62,6 +64,8 @@ function resolutionOf({ resolution, weight }: ErrorRecord): string {
   const { how } = resolution;
   if (how === "commit" || how === "push" || how === "attempt") return laterSuccess(how);
   if (how === "bypassed") return BYPASSED;
+  if (how === "after-bypass") return AFTER_BYPASS;
+  if (how === "commit-since") return HOOKS_PASSED;
   const files = [...new Set(resolution.editedFiles.map(fileName))];
   const by = files.length === 0 ? "" : ` after changing ${files.join(", ")}`;
   return how === "passed" ? ` → fixed${by}` : ` → not in the next run${by}, which failed too`;
@@ -72,7 +76,8 @@ export const isOpenError = ({ kind, text }: DraftFact): boolean => kind === "err
 /** Updates errors of earlier compactions. An error is fixed if a later run was seen to pass the same tests. */
 export function withErrorsResolved(carried: readonly Fact[], digest: SessionDigest): readonly Fact[] {
   const isUnproven = (fact: Fact): boolean =>
-    isOpenError(fact) || (fact.kind === "error" && fact.text.endsWith(BYPASSED));
+    isOpenError(fact) ||
+    (fact.kind === "error" && (fact.text.endsWith(BYPASSED) || fact.text.endsWith(HOOKS_PASSED)));
   if (!carried.some(isUnproven)) return carried;
   const runs = runsIn(digest);
   return carried.map((fact) => {
@@ -81,8 +86,9 @@ export function withErrorsResolved(carried: readonly Fact[], digest: SessionDige
     const failed = readCommand(0, source, undefined, undefined, false, digest.cwd);
     const isFixed = runs.some((run) => isSeenFixed(run, failed));
     if (!isFixed && !runs.some((run) => isLaterSuccess(run, failed))) return fact;
-    const end = isFixed ? " → fixed" : laterSuccess(successOf(failed.kind));
-    return { ...fact, text: fact.text.replace(OPEN_ENDING, "").replace(BYPASSED, "") + end };
+    const later = fact.text.endsWith(BYPASSED) ? AFTER_BYPASS : laterSuccess(successOf(failed));
+    const text = fact.text.replace(OPEN_ENDING, "").replace(BYPASSED, "").replace(HOOKS_PASSED, "");
+    return { ...fact, text: text + (isFixed ? " → fixed" : later) };
   });
 }
 

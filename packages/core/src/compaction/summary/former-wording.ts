@@ -37,6 +37,7 @@ export const FORMER_LABELS: readonly string[] = [
   "**The user stepped in:**",
   "**Corrections by the user:**",
   "**Errors before the last summary, with their state at that time:**",
+  "**Errors before the last summary, with their latest known state:**",
   "**Decided by the user, when asked:**",
   "**Causes, decisions and findings the assistant stated:**",
   "**Open at the last summary:**",

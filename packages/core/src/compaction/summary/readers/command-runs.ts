@@ -28,6 +28,8 @@ export interface CommandRun {
   readonly kind: CommandKind;
   /** Command on one line, without a change to the working directory. */
   readonly command: string;
+  /** The whole command, as far as it tells a repetition from another command. */
+  readonly key: string;
   readonly description?: string | undefined;
   readonly state: CommandState;
   /** True if the command was seen to fail. */
@@ -59,6 +61,7 @@ const MAX_COMMAND_CHARS = 160;
 const MAX_OUTCOME_CHARS = 120;
 const SHOWN_FROM_CHARS = 800;
 const PROGRAM_WITHIN_CHARS = 120;
+const KEY_CHARS = 2_000;
 const SET_UP =
   /^(?:(?:cd\s+(?:"[^"]*"|'[^']*'|\S+?)|(?:export\s+)?\w+=(?:"[^"]*"|'[^']*'|[^\s;&]*)|set -\w+)\s*(?:&&|;)\s*)+/;
 
@@ -95,6 +98,7 @@ export function readCommand(
     at,
     kind,
     command: shownCommand(command, kind, directory, base),
+    key: keyOf(command),
     description,
     state,
     failed: state === "failed",
@@ -235,6 +239,10 @@ function endsOf(output: string): string {
   );
 }
 
+/** Leaves out what a repetition often adds: a change of the folder, and the `--` before paths. */
+const keyOf = (command: string): string =>
+  oneLine(headOf(command, KEY_CHARS)).replace(SET_UP, "").replace(/ -- /g, " ");
+
 function heredocAt(command: string): number {
   return command.includes("<<") ? command.search(/<<-?\s*['"]?\w/) : -1;
 }
@@ -303,22 +311,32 @@ const GIVES_UP = /\s--(?:abort|quit|skip)\b/;
 
 /**
  * Returns true if a later commit or push succeeded after a failed one, or if the same command succeeded. A
- * commit without its hooks proves nothing about them.
+ * command that is no test, check or build can be repeated in another folder, or in other words for the same
+ * purpose. A commit without its hooks proves nothing about them.
  */
 export function isLaterSuccess(later: CommandRun, earlier: CommandRun): boolean {
-  if (later.state !== "passed" || later.kind !== earlier.kind) return false;
+  if (later.state !== "passed") return false;
+  if (earlier.kind === "other" && isSamePurpose(later, earlier)) return true;
+  if (later.kind !== earlier.kind) return false;
   if (later.kind === "commit") return !later.skipsHooks;
   if (later.kind === "push") return later.outcome !== "nothing to push";
   const resumed = STEPWISE.exec(earlier.command)?.[1];
   if (resumed !== undefined && STEPWISE.exec(later.command)?.[1] === resumed)
     return !GIVES_UP.test(later.command);
-  return (
-    later.command === earlier.command &&
-    later.directory === earlier.directory &&
-    !isClipped(later) &&
-    !later.command.includes("<<…")
-  );
+  if (later.key !== earlier.key || earlier.key.length >= KEY_CHARS) return false;
+  // The runs of a line that failed in another step are not what failed.
+  const canMove = earlier.kind === "other" || failedElsewhere(earlier);
+  return canMove || later.directory === earlier.directory;
 }
+
+/** A shorter description, such as "Run it", can be about anything. */
+const MIN_PURPOSE_WORDS = 3;
+
+/** Returns true if the agent described both commands with the same words. */
+const isSamePurpose = ({ description }: CommandRun, earlier: CommandRun): boolean =>
+  description !== undefined &&
+  description === earlier.description &&
+  description.split(/\s+/).length >= MIN_PURPOSE_WORDS;
 
 /** Returns true if a later commit succeeded because it skipped the hooks that an earlier commit ran. */
 export const isBypass = (later: CommandRun, earlier: CommandRun): boolean =>

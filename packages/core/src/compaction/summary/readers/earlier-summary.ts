@@ -29,7 +29,7 @@ export interface EarlierSummary {
  * such items.
  */
 const NOTHING =
-  /^[-*•\s]*\(?(?:(?:none|nothing|n\/a)(?: (?:so far|yet|at (?:the moment|this time|present)|currently|on record))?|none: wait for the user|no (?:request|files|errors|work) on record|no files were touched|newer messages follow)[.)\s]*$/i;
+  /^[-*•\s]*\(?(?:(?:none|nothing|n\/a)(?: (?:so far|yet|at (?:the moment|this time|present)|currently|on record))?|none: wait for the user|no (?:request|files|errors|failed tests, checks, builds or commits|work) on record|no files were touched|newer messages follow)[.)\s]*$/i;
 /**
  * Sections about the future. In these sections, a statement that nothing is open is never an item, even if it
  * is long.

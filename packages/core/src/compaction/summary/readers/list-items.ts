@@ -21,7 +21,7 @@ export const LABELS = {
   changedFiles: "**Changed, latest known change first:**",
   readFiles: "**Only read by the assistant itself:**",
   earlierFiles: "**Files from the earlier summary:**",
-  earlierErrors: "**Errors before the last summary, with their latest known state:**",
+  earlierErrors: "**Errors before the last summary (an arrow shows the latest known state):**",
   failures: "**Failures, oldest first:**",
   corrections: "**Corrections and interruptions by the user:**",
   earlierSolutions: "**Before the last summary:**",
@@ -273,8 +273,13 @@ export const IN_PROGRESS = "- In progress: the user's latest request (see sectio
 /** Ending of an error that was not seen to pass. */
 export const NOT_SEEN_TO_PASS = " → not seen to pass since";
 
+/** Ending of an error that was not seen to pass, although the hooks of a later commit passed. */
+export const COMMIT_SINCE: string = `${NOT_SEEN_TO_PASS} (a later commit with its hooks succeeded)`;
+
 /** Ending of a commit that failed in its hooks. */
 export const BYPASSED = " → committed later without the hooks";
+/** Ending of a commit that failed in hooks which a later commit passed. */
+export const AFTER_BYPASS: string = `${BYPASSED}; a later commit with them succeeded`;
 
 /** Ending of a command that succeeded later. */
 export const laterSuccess = (what: "commit" | "push" | "attempt"): string => ` → a later ${what} succeeded`;
@@ -285,6 +290,8 @@ export function resolutionText(resolution: Resolution | undefined, weight: Error
   const { how } = resolution;
   if (how === "commit" || how === "push" || how === "attempt") return laterSuccess(how);
   if (how === "bypassed") return BYPASSED;
+  if (how === "after-bypass") return AFTER_BYPASS;
+  if (how === "commit-since") return COMMIT_SINCE;
   const files = [...new Set(resolution.editedFiles.map(fileName))];
   const by = files.length > 0 ? ` after editing ${files.join(", ")}` : "";
   return how === "passed"

@@ -49,6 +49,7 @@ export {
 } from "./exchanges.ts";
 export { failureText } from "./failure-text.ts";
 export {
+  AFTER_BYPASS,
   AFTER_INTERRUPTION,
   BYPASSED,
   doneTo,
