@@ -112,4 +112,22 @@ describe("rows about the work at summaries", () => {
     session.assistant("Done.");
     expect(sectionOf(summaryOf(session), "Current Work")).toContain("- wrote `/shop/src/cart.ts`\n");
   });
+
+  it("names the branch that git names, also after the next summary, until the noted branch changes", () => {
+    const noted = { cwd: "/shop", gitBranch: "start" };
+    const session = started();
+    session.assistant([toolUse("g", "Bash", { command: "git status" })], noted);
+    session.user([toolResult("g", "On branch cart\nnothing to commit")], noted);
+    const first = summaryOf(session);
+    const next = after(first);
+    next.assistant("Done.", noted);
+    const second = summaryOf(next);
+    for (const text of [first, second])
+      expect(sectionOf(text, "Primary Request and Intent")).toContain(
+        "git branch `cart` (noted as `start`).",
+      );
+    const third = after(second);
+    third.assistant("Done.", { ...noted, gitBranch: "release" });
+    expect(sectionOf(summaryOf(third), "Primary Request and Intent")).toContain("git branch `release`.");
+  });
 });

@@ -248,11 +248,16 @@ const verbatimText = (item: string): string => parseMessageItem(item.replace(IN_
 /** Matches lines of {@link settingPieces}. */
 const SETTING = /^- (?:Working directory|Instructions for this summary:|For this summary was asked:)/;
 
-function settingPieces({ cwd, root, branch }: SessionDigest, instructions: string | undefined): Piece[] {
+function settingPieces(
+  { cwd, root, branch, notedBranch }: SessionDigest,
+  instructions: string | undefined,
+): Piece[] {
   const pieces: Piece[] = [];
   if (cwd !== undefined) {
     const paths = root === undefined || root === cwd ? "" : ` Paths are relative to \`${root}\`.`;
-    const line = `- Working directory \`${cwd}\`${branch ? `, git branch \`${branch}\`` : ""}.${paths}`;
+    const noted = notedBranch === undefined ? "" : ` (noted as \`${notedBranch}\`)`;
+    const onBranch = branch ? `, git branch \`${branch}\`${noted}` : "";
+    const line = `- Working directory \`${cwd}\`${onBranch}.${paths}`;
     pieces.push(piece([line], 400, LABELS.setting));
   }
   if (instructions?.trim()) {

@@ -136,13 +136,23 @@ export function earlierMessages(
   });
 }
 
-const SETTING = /^- Working directory `([^`]+)`(?:[^`]*`[^`]*`)?\.?(?: Paths are relative to `([^`]+)`\.)?/;
+const SETTING =
+  /^- Working directory `([^`]+)`(?:[^`]*`([^`]*)`(?: \(noted as `([^`]*)`\))?)?\.?(?: Paths are relative to `([^`]+)`\.)?/;
 
-/** Returns the folder to which the paths of an earlier built-in summary are relative. */
-export function earlierRoot(earlier: EarlierSummary | undefined): string | undefined {
+interface EarlierSetting {
+  readonly cwd?: string | undefined;
+  /** Folder to which the paths are relative. */
+  readonly root?: string | undefined;
+  readonly branch?: string | undefined;
+  /** Branch that the agent's program noted, if git named another one. */
+  readonly notedBranch?: string | undefined;
+}
+
+/** Returns the setting in an earlier built-in summary. */
+export function earlierSetting(earlier: EarlierSummary | undefined): EarlierSetting {
   const line = earlierItems(earlier, "Primary Request and Intent").findLast((item) => SETTING.test(item));
-  const [, cwd, root] = SETTING.exec(line ?? "") ?? [];
-  return root ?? cwd;
+  const [, cwd, branch, notedBranch, root = cwd] = SETTING.exec(line ?? "") ?? [];
+  return { cwd, root, branch, notedBranch };
 }
 
 /** Returns the agent's last words before an earlier built-in summary. */
@@ -152,7 +162,8 @@ export function earlierLastWords(earlier: EarlierSummary | undefined): string | 
 }
 
 /** Outcome of a command that failed. Its counts can have brackets of their own. */
-const FAILED_OUTCOME = / → (?:some runs )?FAILED(?:, others passed)?(?: \((?:[^()]|\([^()]*\))*\))?/g;
+const FAILED_OUTCOME =
+  / → (?:some runs )?FAILED(?:, (?:others|the last) passed)?(?: \((?:[^()]|\([^()]*\))*\))?/g;
 
 /** Leaves out that commands failed. They may have passed since, and the list of errors has their state. */
 export const withoutFailures = (steps: string): string => steps.replace(FAILED_OUTCOME, "");

@@ -65,6 +65,8 @@ interface CallSetting {
 /** Reads tool calls with their results into ledgers of files, errors, to-dos, answers and findings. */
 export class ToolReader {
   readonly todos: TodoLedger = new TodoLedger();
+  /** Branch that the last output of git names. */
+  branch: string | undefined;
   readonly #files = new FileLedger();
   readonly #errors = new ErrorLedger();
   readonly #answers: Answer[] = [];
@@ -169,7 +171,8 @@ export class ToolReader {
       for (const path of edited) this.#errors.fileEdited(path);
     }
     this.#errors.command(run, output ?? "");
-    if (!run.failed && run.commit) exchange.commits.push({ at, ...run.commit });
+    if (!run.failed) for (const commit of run.commits) exchange.commits.push({ at, ...commit });
+    if (run.branch !== undefined) this.branch = run.branch;
   }
 
   #otherTool(call: Call, exchange: OpenExchange): void {
