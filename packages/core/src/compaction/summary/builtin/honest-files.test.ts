@@ -49,7 +49,7 @@ describe("rows about files", () => {
     reads(session, "/shop/src/cart.ts");
     reads(session, "/shop/src/page.ts");
     const files = filesOf(summaryOf(session));
-    expect(files).toContain("`/shop/src/cart.ts` — edited 2×, read\n");
+    expect(files).toContain("`/shop/src/cart.ts` — edited 2×, read, also changed by a person or a command\n");
     expect(files).toContain("- Only read: `/shop/src/page.ts`, `src/list.ts`");
     expect(files).not.toMatch(/read \d|\(\d×\)/);
   });
@@ -117,10 +117,10 @@ describe("rows about files", () => {
     expect(filesOf(summaryOf(next))).toMatch(/list\.ts[\s\S]*cart\.ts/);
   });
 
-  it("shows no edit whose text a later edit removed", () => {
+  it("shows no edit of which a later edit removed a line", () => {
     const session = started();
-    edits(session, "/shop/src/cart.ts", "total()", "total()\nlenient()");
-    edits(session, "/shop/src/cart.ts", "total()\nlenient()", "total()\nstrict()");
+    edits(session, "/shop/src/cart.ts", "total()", "total()\nlenient()\nround()");
+    edits(session, "/shop/src/cart.ts", "lenient()", "strict()");
     session.user("Now the list");
     session.assistant("Let me see.");
     for (const path of ["a", "b", "c"]) edits(session, `/shop/src/${path}.ts`);

@@ -172,6 +172,7 @@ function fileForms(
     edits: file.edits + earlier.edits + (file.created && isKnown ? 1 : 0),
     byShell: file.byShell || earlier.byShell,
     isRead: file.isRead || earlier.isRead,
+    changedOutside: file.changedOutside || earlier.changedOutside,
     created: earlier.created || (file.created && !isKnown),
   });
   const header = `- \`${shortPath(file.path, cwd)}\` — ${done}`;

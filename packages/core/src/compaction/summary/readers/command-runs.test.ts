@@ -154,6 +154,12 @@ describe("readCommand", () => {
       " → ok",
     ],
     [
+      "go build -o /tmp/a . && echo 'built ok'\nfor i in 1 2; do /tmp/a; done",
+      "built ok\n1.0",
+      "passed",
+      " → ok",
+    ],
+    [
       "go build -o /tmp/a . | tail -3 && echo 'built ok'; ls",
       "built ok",
       "unknown",

@@ -140,13 +140,19 @@ export class FileLedger {
 const isChangedFile = ({ edits, byShell, created, movedFrom }: FileRecord): boolean =>
   edits > 0 || byShell || created || movedFrom !== undefined;
 
-/** Leaves out edits whose new text the next edit removes or replaces. */
-function withoutUndone(edits: readonly Edit[], { was, now }: Edit): readonly Edit[] {
+/** Leaves out edits of which the next edit removes or replaces a line. */
+function withoutUndone(edits: readonly Edit[], next: Edit): readonly Edit[] {
+  const kept = linesOf(next.now);
+  const removed = new Set([...linesOf(next.was)].filter((line) => !kept.has(line)));
   return edits.filter((edit) => {
-    const added = edit.now.trim();
-    return added === "" || !was.includes(added) || now.includes(added);
+    const before = linesOf(edit.was);
+    return ![...linesOf(edit.now)].some((line) => removed.has(line) && !before.has(line));
   });
 }
+
+/** Returns the lines that are more than a bracket or a keyword such as `end`. */
+const linesOf = (text: string): ReadonlySet<string> =>
+  new Set(text.split("\n").flatMap((line) => (/\w\W*\w\W*\w\W*\w/.test(line) ? [line.trim()] : [])));
 
 /** Returns true if one path is the end of the other, because one of them starts at an unknown folder. */
 const isSameEnd = (one: string, other: string): boolean =>

@@ -150,6 +150,7 @@ export interface EarlierFile {
   readonly isRead: boolean;
   readonly created: boolean;
   readonly removed: boolean;
+  readonly changedOutside: boolean;
   readonly movedFrom?: string | undefined;
   readonly note: string | undefined;
 }
@@ -187,6 +188,7 @@ export function readEarlierFiles(items: readonly string[], known: readonly strin
     isRead: files.some(({ isRead }) => isRead),
     created: files.some(({ created }) => created),
     removed: files.some(({ removed }) => removed),
+    changedOutside: files.some(({ changedOutside }) => changedOutside),
     ...(movedFrom === undefined ? {} : { movedFrom }),
     note: notes.size === 0 ? undefined : clip([...notes].join(NOTE_JOINT), MAX_NOTES_CHARS),
   };
@@ -200,15 +202,10 @@ export function readEarlierFile(item: string): EarlierFile {
   const done = header.replace(/^.*?`[^`]+`\**\s*(?:—|-|:|\()?\s*/, "").replace(/\)$/, "");
   const noteParts = [isOurs ? done.replace(DONE_START, "") : done, ...rest.map(withoutLabel)];
   const note = oneLine(noteParts.filter((part) => part.trim() !== "").join(NOTE_JOINT));
-  const { edits, byShell, isRead, created, removed, movedFrom } = readDone(isOurs ? done : "");
+  const did = readDone(isOurs ? done : "");
   const shown = clip(note, isOurs ? MAX_NOTES_CHARS : MAX_NOTE_CHARS);
   return {
-    edits,
-    byShell,
-    isRead,
-    created,
-    removed,
-    ...(movedFrom === undefined ? {} : { movedFrom }),
+    ...did,
     note: note === "" ? undefined : shown,
   };
 }

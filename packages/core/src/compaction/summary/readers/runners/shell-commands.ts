@@ -37,9 +37,10 @@ const DEFAULT_LINES = 10;
 /** Returns the commands of a line, in order. `cwd`: the folder in which the line starts. */
 export function shellCommands(line: string, cwd?: string): readonly ShellCommand[] {
   const { commands, lastList } = readShellLine(line, cwd);
-  const hasKeywords = commands.some(
+  const firstControl = commands.findIndex(
     ({ keywords, words: [first = ""] }) => keywords.length > 0 || CONTROL_WORDS.test(first),
   );
+  const hasKeywords = firstControl !== -1;
   const stopsOnError = commands.some(({ words }) => words[0] === "set" && /^-\w*e/.test(words[1] ?? ""));
   const withOr = new Set(commands.flatMap(({ after, list }) => (after === "||" ? [list] : [])));
   return commands.map((command, index): ShellCommand => {
@@ -53,7 +54,10 @@ export function shellCommands(line: string, cwd?: string): readonly ShellCommand
       filters: filtersAfter(commands, index),
       dropsErrors: dropsErrors(command),
       isBackground: after === "&",
-      echoedAfter: pipedTo === undefined && !hasKeywords ? echoAfter(commands, index) : undefined,
+      echoedAfter:
+        pipedTo === undefined && (index < firstControl || !hasKeywords)
+          ? echoAfter(commands, index)
+          : undefined,
     };
   });
 }
