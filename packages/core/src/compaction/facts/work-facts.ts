@@ -13,6 +13,7 @@ import {
   isLaterSuccess,
   isScratch,
   isSeenFixed,
+  languageOf,
   laterSuccess,
   outcomeText,
   programKey,
@@ -108,7 +109,24 @@ export function commandFacts({ digest, has, outcomeIds }: ReadEntries): readonly
     last.set(key, run);
   }
   const current = [...last.values()].filter(({ at }) => has(at));
-  return current.map((run) => commandFact(run, outcomeIds(run.at)));
+  const editedAt = lastCodeEdit(digest);
+  return current.map((run) => {
+    const fact = commandFact(run, outcomeIds(run.at));
+    return run.at < editedAt && run.state === "passed" ? outdated(fact) : fact;
+  });
+}
+
+/** Mark of a pass that later edits may have undone. */
+const BEFORE_EDITS = " (edits since)";
+
+const outdated = <T extends DraftFact>(fact: T): T => ({ ...fact, text: fact.text + BEFORE_EDITS });
+
+/** Returns the position of the last edit of code after the earlier summary, or -1. */
+function lastCodeEdit({ exchanges, covered }: SessionDigest): number {
+  const edits = exchanges.flatMap(({ actions }) =>
+    actions.filter((action) => action.kind === "edit" && languageOf(action.path) !== undefined),
+  );
+  return edits.findLast(({ at }) => !covered.has(at))?.at ?? -1;
 }
 
 /** Returns true if the later run of the same program repeats the earlier run or ended differently. */
@@ -130,11 +148,18 @@ const OPENS_SCRIPT =
 /** Returns runs of earlier compactions that no newer run replaces. */
 export function withoutRunsRepeated(carried: readonly Fact[], digest: SessionDigest): readonly Fact[] {
   const newer = new Set(runsIn(digest).filter(hasOutcome).map(programKey));
-  return carried.filter((fact) => {
+  const isEdited = lastCodeEdit(digest) !== -1;
+  return carried.flatMap((fact) => {
     const command = fact.kind === "command" ? commandIn(fact) : undefined;
-    return command === undefined || !newer.has(programKey(readCommand(0, command)));
+    if (command === undefined) return [fact];
+    if (newer.has(programKey(readCommand(0, command)))) return [];
+    return isEdited && !NOT_PASSED.test(fact.text) ? [outdated(fact)] : [fact];
   });
 }
+
+/** A run that did not pass, or whose pass is marked as outdated already. */
+const NOT_PASSED =
+  /FAILED|not seen|no result|timed out|interrupted|in the background|no output|no matching lines|\(edits since\)$/;
 
 const commandIn = ({ text }: DraftFact): string | undefined => /^`([^`]*)`/.exec(text)?.[1];
 

@@ -44,7 +44,7 @@ const KEPT_STEPS = 5;
 const OWN_STEP = /^(?:(?:edited|wrote|read|ran) `|said: ["(]|\(\d+ earlier steps\))/;
 /** Step that shows when the agent said the words below the steps. Later steps follow it. */
 export const QUOTED_BELOW = "said: (quoted below)";
-const MAX_WORDS_CHARS = 250;
+const MAX_WORDS_CHARS = 160;
 
 /**
  * Parses notes or a summary, which longhaul or a model wrote. If a summary has no section headings, its whole
@@ -181,7 +181,8 @@ export function earlierWorkInBrief(earlier: EarlierSummary | undefined): string 
   const isBuiltIn = words !== undefined || steps.some((step) => OWN_STEP.test(step));
   const isInterrupted = steps.includes(QUOTED_BELOW);
   const kept = steps.slice(-KEPT_STEPS).map((step) => {
-    return step === QUOTED_BELOW ? `said: ${quoted(clip(oneLine(words ?? ""), MAX_WORDS_CHARS))}` : step;
+    const said = step === QUOTED_BELOW ? (words ?? "") : /^said: "([\s\S]*)"$/.exec(step)?.[1];
+    return said === undefined ? step : `said: ${quoted(clip(oneLine(said), MAX_WORDS_CHARS))}`;
   });
   const closing = isInterrupted ? "" : (words ?? "");
   const last = [withoutFailures(kept.join("; ")), closing].filter((part) => part !== "").join(" — ");
