@@ -271,7 +271,7 @@ export const IN_PROGRESS = "- In progress: the user's latest request (see sectio
 export const NOT_SEEN_TO_PASS = " → not seen to pass since";
 
 /** Ending of an error that was not seen to pass, although the hooks of a later commit passed. */
-export const COMMIT_SINCE: string = `${NOT_SEEN_TO_PASS} (a later commit with its hooks succeeded)`;
+const COMMIT_SINCE: string = `${NOT_SEEN_TO_PASS} (a later commit with its hooks succeeded)`;
 
 /** Ending of a commit that failed in its hooks. */
 export const BYPASSED = " → committed later without the hooks";
