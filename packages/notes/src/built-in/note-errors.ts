@@ -39,7 +39,7 @@ const OPEN = NOT_SEEN_TO_PASS;
 /** Earlier versions wrote this text for an open failure. */
 const FORMER_OPEN = " → no passing run since";
 const OURS =
-  /^- `([^`\n]*)`(?: \((\d{1,9})×\))?: ([^\n]*?)( → (?:no passing run since|not seen to pass since|a later (?:attempt|commit|push) succeeded|fixed[^\n]*|(?:did not occur|not|gone) in the next run[^\n]*))?$/;
+  /^- `([^`\n]*)`(?: \((\d{1,9})×\))?: ([^\n]*?)( → (?:no passing run since|not seen to pass since(?: \(a later commit with its hooks succeeded\))?|committed later without the hooks[^\n]*|a later (?:attempt|commit|push) succeeded|fixed[^\n]*|(?:did not occur|not|gone) in the next run[^\n]*))?$/;
 
 /** A failure as the notes describe it. */
 interface NotedError {
@@ -61,7 +61,7 @@ export function errorsAndCorrections(before: readonly string[], news: UpdateInpu
     const error = readError(item);
     if (error === undefined) slots.set(item, otherItem(item));
     else {
-      const now = error.end === OPEN ? settled(error, digest) : error;
+      const now = error.end.startsWith(OPEN) ? settled(error, digest) : error;
       // Drops a failure without an explanation if the failure no longer occurs.
       if (now.end === error.end || isExplained(error.text)) slots.set(keyOf(error), now);
     }
@@ -145,7 +145,7 @@ function settled(error: NotedError, digest: SessionDigest): NotedError {
     if (!isFixed && !isLaterSuccess(action.run, failed)) continue;
     const editedFiles = [...edited].slice(-MAX_EDITED_FILES);
     const end = resolutionText(
-      { at: action.at, how: isFixed ? "passed" : successOf(failed.kind), editedFiles },
+      { at: action.at, how: isFixed ? "passed" : successOf(failed), editedFiles },
       3,
     );
     // The new text may contain a path with a line break. In that case the noted error stays as it was,

@@ -20,7 +20,7 @@ const edits = (path: string, code?: string): Tell => {
 };
 
 describe("the Files and Functions section of built-in notes", () => {
-  it("lists each file once, with the number of reads and edits, the reason, and the names of edited functions", () => {
+  it("lists each file once, with the number of edits, the reason, and the names of edited functions", () => {
     const notes = noted((session) => {
       session.tool("r", "Read", { file_path: "/project/src/fetch.ts" }, "text");
       session.assistant("I put the retry into a function of its own:");
@@ -28,7 +28,7 @@ describe("the Files and Functions section of built-in notes", () => {
       session.tool("w", "Write", { file_path: "/project/new.ts", content: "x" }, "ok");
     });
     expect(linesOf(notes, FILES)).toEqual([
-      "- `src/fetch.ts` — edited 1×, read 1×",
+      "- `src/fetch.ts` — edited 1×, read",
       "  Why: I put the retry into a function of its own",
       "  Names: `retryWithDelay`",
       "- `new.ts` — created",
@@ -44,8 +44,8 @@ describe("the Files and Functions section of built-in notes", () => {
       edits("/project/a.ts", "function secondName() {}"),
     );
     expect(linesOf(notes, FILES)).toEqual([
-      "- `b.ts` — read 1×",
-      "- `a.ts` — edited 2×, read 1×",
+      "- `b.ts` — read",
+      "- `a.ts` — edited 2×, read",
       "  Names: `secondName`, `firstName`",
     ]);
   });
@@ -54,7 +54,7 @@ describe("the Files and Functions section of built-in notes", () => {
     const write: Tell = (session) => {
       session.tool("w", "Write", { file_path: "/project/a.ts", content: "x" }, "ok");
     };
-    expect(bodyOf(noted(reads("/project/a.ts"), write), FILES)).toBe("- `a.ts` — edited 1×, read 1×");
+    expect(bodyOf(noted(reads("/project/a.ts"), write), FILES)).toBe("- `a.ts` — edited 1×, read");
     expect(bodyOf(noted(write, write), FILES)).toBe("- `a.ts` — created, edited 1×");
   });
 

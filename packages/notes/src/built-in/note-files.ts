@@ -82,16 +82,17 @@ const notedPath = (path: string, root: string | undefined): string =>
  */
 function merged(known: NotedFile | undefined, file: FileRecord): NotedFile {
   if (known === undefined) return { ...file, remarks: [] };
-  const isOverwritten = file.created && (known.created || known.reads + known.edits > 0);
+  const isOverwritten = file.created && (known.created || known.isRead || known.byShell || known.edits > 0);
   return {
     ...file,
     path: known.path,
     remarks: known.remarks,
-    reads: known.reads + file.reads,
+    isRead: known.isRead || file.isRead,
+    byShell: known.byShell || file.byShell,
     edits: known.edits + file.edits + (isOverwritten ? 1 : 0),
     created: known.created || (file.created && !isOverwritten),
     changedOutside: known.changedOutside || file.changedOutside,
-    removed: file.removed || (known.removed && file.edits === 0 && !file.created),
+    removed: file.removed || (known.removed && file.edits === 0 && !file.byShell && !file.created),
     reasons: [...new Set([...known.reasons, ...file.reasons])],
     defines: [...new Set([...file.defines, ...known.defines])],
   };
@@ -107,7 +108,7 @@ function fileItem({ remarks, ...file }: NotedFile): NoteItem {
   const why = reasons.length > 0 ? [`${WHY}${reasons.join(BETWEEN_REASONS)}`] : [];
   const names = file.defines.slice(0, MAX_NAMES).map((name) => `\`${name}\``);
   const defines = names.length > 0 ? [`${NAMES}${names.join(", ")}`] : [];
-  const isChanged = file.edits > 0 || file.created || file.removed || remarks.length > 0;
+  const isChanged = file.edits > 0 || file.byShell || file.created || file.removed || remarks.length > 0;
   const forms = [
     [header, ...remarks, ...why, ...defines],
     [header, ...remarks, ...defines],
@@ -144,10 +145,18 @@ function fileFromSummary(item: string, root: string | undefined): NotedFile | un
   if (named === undefined || item.startsWith("- Only read:")) return undefined;
   const plain = item.replace(/\*\*/g, "");
   const inMarks = plain.includes(`\`${named}\``) ? plain : plain.replace(named, () => `\`${named}\``);
-  const { edits, reads, created, note = "" } = readEarlierFile(inMarks);
+  const { edits, byShell, isRead, created, note = "" } = readEarlierFile(inMarks);
   const path = notedPath(named.replace(/:\d+(?:-\d+)?$/, ""), root);
   const remark = clip(withBothBrackets(note.replace(/^[\s,;:.·—-]+|[\s:]+$/g, "")), MAX_NOTE_CHARS);
-  return { ...UNTOUCHED_FILE, path, edits, reads, created, remarks: remark === "" ? [] : [`  ${remark}`] };
+  return {
+    ...UNTOUCHED_FILE,
+    path,
+    edits,
+    byShell,
+    isRead,
+    created,
+    remarks: remark === "" ? [] : [`  ${remark}`],
+  };
 }
 
 /** Restores a bracket at the start or end of a note, if the bracket was parsed as part of the file name. */

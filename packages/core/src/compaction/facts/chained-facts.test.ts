@@ -336,4 +336,34 @@ describe("facts of earlier compactions", () => {
     expect(chain.sheet.earlier?.boundary).toBe("b6");
     for (const rule of rules) expect(chain.summary).toContain(rule);
   });
+
+  it("marks a passed run as older than later edits of code, in the same part and in a later one", () => {
+    const edit = (session: ConversationBuilder, id: string, file_path: string): void => {
+      session.tool(id, "Edit", { file_path, old_string: "a", new_string: "b" }, "ok");
+    };
+    const run = (session: ConversationBuilder, id: string, command: string): void => {
+      session.tool(id, "Bash", { command }, "Tests  9 passed (9)");
+    };
+    const chain = new Chain(HOSTILE);
+    const texts = (): readonly string[] =>
+      chain.sheet.facts.filter(({ kind }) => kind === "command").map(({ text }) => text);
+    chain.compact((session) => {
+      session.user("Add a menu");
+      run(session, "t1", "npx jest menu");
+      edit(session, "e1", "/shop/menu.ts");
+      run(session, "t2", "npx vitest run");
+      edit(session, "e2", "/shop/notes.md");
+    });
+    expect(texts().toSorted()).toEqual([
+      expect.stringMatching(/^`npx jest menu` → ok \(edits since\)$/),
+      expect.stringMatching(/^`npx vitest run` → Tests {1,2}9 passed \(9\)$/),
+    ]);
+    for (const id of ["e3", "e4"]) {
+      chain.compact((session) => edit(session, id, "/shop/menu.ts"));
+      expect(texts()).toHaveLength(2);
+      for (const text of texts()) expect(text.split(" (edits since)")).toHaveLength(2);
+    }
+    chain.compact((session) => run(session, "t5", "npx vitest run"));
+    expect(texts()).toContainEqual(expect.stringMatching(/^`npx vitest run` → Tests {1,2}9 passed \(9\)$/));
+  });
 });

@@ -2,6 +2,7 @@ import type { Fact } from "../../messages/fact-ledger.ts";
 import { headOf } from "../../messages/text.ts";
 import { clip, inlineCode, oneLine } from "../summary/clip.ts";
 import {
+  AFTER_BYPASS,
   BYPASSED,
   type CommandRun,
   commandsIn,
@@ -12,6 +13,7 @@ import {
   isLaterSuccess,
   isScratch,
   isSeenFixed,
+  languageOf,
   laterSuccess,
   outcomeText,
   programKey,
@@ -29,6 +31,7 @@ const LINE_CHARS = 120;
 const COMMAND_CHARS = 90;
 const OUTCOME_CHARS = 90;
 const STILL_OPEN = " → not seen to pass";
+const HOOKS_PASSED = `${STILL_OPEN} (a later commit with its hooks succeeded)`;
 /** Endings of the text of an open error. Earlier versions wrote the other endings. */
 const OPEN_ENDING = / → (?:not seen to pass|no fix seen|not seen fixed)$/;
 
@@ -62,6 +65,8 @@ function resolutionOf({ resolution, weight }: ErrorRecord): string {
   const { how } = resolution;
   if (how === "commit" || how === "push" || how === "attempt") return laterSuccess(how);
   if (how === "bypassed") return BYPASSED;
+  if (how === "after-bypass") return AFTER_BYPASS;
+  if (how === "commit-since") return HOOKS_PASSED;
   const files = [...new Set(resolution.editedFiles.map(fileName))];
   const by = files.length === 0 ? "" : ` after changing ${files.join(", ")}`;
   return how === "passed" ? ` → fixed${by}` : ` → not in the next run${by}, which failed too`;
@@ -72,7 +77,8 @@ export const isOpenError = ({ kind, text }: DraftFact): boolean => kind === "err
 /** Updates errors of earlier compactions. An error is fixed if a later run was seen to pass the same tests. */
 export function withErrorsResolved(carried: readonly Fact[], digest: SessionDigest): readonly Fact[] {
   const isUnproven = (fact: Fact): boolean =>
-    isOpenError(fact) || (fact.kind === "error" && fact.text.endsWith(BYPASSED));
+    isOpenError(fact) ||
+    (fact.kind === "error" && (fact.text.endsWith(BYPASSED) || fact.text.endsWith(HOOKS_PASSED)));
   if (!carried.some(isUnproven)) return carried;
   const runs = runsIn(digest);
   return carried.map((fact) => {
@@ -81,8 +87,9 @@ export function withErrorsResolved(carried: readonly Fact[], digest: SessionDige
     const failed = readCommand(0, source, undefined, undefined, false, digest.cwd);
     const isFixed = runs.some((run) => isSeenFixed(run, failed));
     if (!isFixed && !runs.some((run) => isLaterSuccess(run, failed))) return fact;
-    const end = isFixed ? " → fixed" : laterSuccess(successOf(failed.kind));
-    return { ...fact, text: fact.text.replace(OPEN_ENDING, "").replace(BYPASSED, "") + end };
+    const later = fact.text.endsWith(BYPASSED) ? AFTER_BYPASS : laterSuccess(successOf(failed));
+    const text = fact.text.replace(OPEN_ENDING, "").replace(BYPASSED, "").replace(HOOKS_PASSED, "");
+    return { ...fact, text: text + (isFixed ? " → fixed" : later) };
   });
 }
 
@@ -102,7 +109,24 @@ export function commandFacts({ digest, has, outcomeIds }: ReadEntries): readonly
     last.set(key, run);
   }
   const current = [...last.values()].filter(({ at }) => has(at));
-  return current.map((run) => commandFact(run, outcomeIds(run.at)));
+  const editedAt = lastCodeEdit(digest);
+  return current.map((run) => {
+    const fact = commandFact(run, outcomeIds(run.at));
+    return run.at < editedAt && run.state === "passed" ? outdated(fact) : fact;
+  });
+}
+
+/** Mark of a pass that later edits may have undone. */
+const BEFORE_EDITS = " (edits since)";
+
+const outdated = <T extends DraftFact>(fact: T): T => ({ ...fact, text: fact.text + BEFORE_EDITS });
+
+/** Returns the position of the last edit of code after the earlier summary, or -1. */
+function lastCodeEdit({ exchanges, covered }: SessionDigest): number {
+  const edits = exchanges.flatMap(({ actions }) =>
+    actions.filter((action) => action.kind === "edit" && languageOf(action.path) !== undefined),
+  );
+  return edits.findLast(({ at }) => !covered.has(at))?.at ?? -1;
 }
 
 /** Returns true if the later run of the same program repeats the earlier run or ended differently. */
@@ -124,11 +148,18 @@ const OPENS_SCRIPT =
 /** Returns runs of earlier compactions that no newer run replaces. */
 export function withoutRunsRepeated(carried: readonly Fact[], digest: SessionDigest): readonly Fact[] {
   const newer = new Set(runsIn(digest).filter(hasOutcome).map(programKey));
-  return carried.filter((fact) => {
+  const isEdited = lastCodeEdit(digest) !== -1;
+  return carried.flatMap((fact) => {
     const command = fact.kind === "command" ? commandIn(fact) : undefined;
-    return command === undefined || !newer.has(programKey(readCommand(0, command)));
+    if (command === undefined) return [fact];
+    if (newer.has(programKey(readCommand(0, command)))) return [];
+    return isEdited && !NOT_PASSED.test(fact.text) ? [outdated(fact)] : [fact];
   });
 }
+
+/** A run that did not pass, or whose pass is marked as outdated already. */
+const NOT_PASSED =
+  /FAILED|not seen|no result|timed out|interrupted|in the background|no output|no matching lines|\(edits since\)$/;
 
 const commandIn = ({ text }: DraftFact): string | undefined => /^`([^`]*)`/.exec(text)?.[1];
 
@@ -213,7 +244,7 @@ function operationOf(file: FileRecord): FileOperation {
   if (file.removed) return "deleted";
   if (file.created) return "created";
   if (file.movedFrom !== undefined) return "moved";
-  return file.edits > 0 || file.changedOutside ? "changed" : "read";
+  return file.edits > 0 || file.byShell || file.changedOutside ? "changed" : "read";
 }
 
 /**

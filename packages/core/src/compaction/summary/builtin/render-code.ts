@@ -18,6 +18,7 @@ import {
   readOnlyRead,
   type SessionDigest,
   shortPath,
+  withoutCode,
 } from "../readers/readers.ts";
 import { type Piece, piece, rising } from "./budget.ts";
 import { changeCode, currentEdits, readChange } from "./render-work.ts";
@@ -67,10 +68,10 @@ function listPiece(
 
 function languages(digest: SessionDigest): readonly string[] {
   const counts = new Map<string, number>();
-  for (const { path, edits, created } of digest.files) {
-    const language = languageOf(path);
+  for (const file of digest.files) {
+    const language = languageOf(file.path);
     if (language !== undefined)
-      counts.set(language, (counts.get(language) ?? 0) + 1 + edits + (created ? 1 : 0));
+      counts.set(language, (counts.get(language) ?? 0) + 1 + file.edits + (file.created ? 1 : 0));
   }
   return [...counts].sort((a, b) => b[1] - a[1]).map(([language]) => language);
 }
@@ -79,7 +80,7 @@ const MAX_CHANGED = 150;
 const MAX_EARLIER_FILE_CHARS = 900;
 
 /**
- * Renders changed files first, by recency. After them come files that were only read, and then other files in
+ * Renders changed files first, the latest known change first. After them come files that were only read, and then other files in
  * an earlier summary.
  */
 export function renderFiles(digest: SessionDigest): Piece[] {
@@ -89,20 +90,21 @@ export function renderFiles(digest: SessionDigest): Piece[] {
   const earlierOf = (file: FileRecord): readonly string[] =>
     earlier.filter((item) => pathsOf(file).some((path) => namesFile(item, path, root)));
   const changed = files
-    .filter((file) => isChanged(file) || (file.reads > 0 && earlierOf(file).some(saysChanged)))
-    .map((file) => ({ file, weight: weightOf(file) }))
-    .sort((a, b) => b.weight - a.weight)
-    .map(({ file }) => file);
+    .filter((file) => isChanged(file) || (file.isRead && earlierOf(file).some(saysChanged)))
+    .sort((a, b) => changedAt(b) - changedAt(a));
+  const ranks = new Map(
+    changed.toSorted((a, b) => weightOf(b) - weightOf(a)).map((file, rank) => [file, rank]),
+  );
   const readOnly = files
-    .filter((file) => !changed.includes(file) && file.reads > 0)
-    .sort((a, b) => b.reads - a.reads || b.lastAt - a.lastAt);
+    .filter((file) => !changed.includes(file) && file.isRead)
+    .sort((a, b) => b.lastAt - a.lastAt);
   const before = readOnlyRead(all);
   const shownElsewhere = new Set(currentEdits(digest).map(({ edit }) => edit));
   const shown = new Set(changed.flatMap(earlierOf));
   const carried = earlier.filter((item) => !shown.has(item));
   return [
-    ...changed.slice(0, MAX_CHANGED).map((file, rank) => {
-      const wasRead = [...before.reads.keys()].some((name) => namesFile(inlineCode(name), file.path, root));
+    ...changed.slice(0, MAX_CHANGED).map((file) => {
+      const wasRead = before.names.some((name) => namesFile(inlineCode(name), file.path, root));
       const forms = fileForms(
         file,
         earlierOf(file),
@@ -110,14 +112,14 @@ export function renderFiles(digest: SessionDigest): Piece[] {
         shownElsewhere,
         wasRead || earlierOf(file).length > 0,
       );
-      return piece(forms, 270 - (150 * rank) / changed.length, LABELS.changedFiles);
+      return piece(forms, 270 - (150 * (ranks.get(file) ?? 0)) / changed.length, LABELS.changedFiles);
     }),
     ...readPieces(readOnly, changed, before, root),
     ...carried.map((item, index) => {
       const bullet = bulleted(item);
       const firstLine = bullet.split("\n")[0] ?? bullet;
       return piece(
-        [clipMarkdown(bullet, MAX_EARLIER_FILE_CHARS), clipMarkdown(bullet, 350), clip(firstLine, 160)],
+        [clippedItem(bullet, MAX_EARLIER_FILE_CHARS), clippedItem(bullet, 350), clip(firstLine, 160)],
         rising(135, 105, index, carried.length),
         LABELS.earlierFiles,
       );
@@ -125,14 +127,21 @@ export function renderFiles(digest: SessionDigest): Piece[] {
   ];
 }
 
-const isChanged = ({ edits, created, removed, movedFrom }: Omit<EarlierFile, "note">): boolean =>
-  edits > 0 || created || removed || movedFrom !== undefined;
+/** Shortens an item. The code goes first, because a cut edit shows only half of the change. */
+const clippedItem = (item: string, maxChars: number): string =>
+  item.length <= maxChars ? item : clipMarkdown(withoutCode(item).join("\n"), maxChars);
+
+const isChanged = ({ edits, byShell, created, removed, movedFrom }: Omit<EarlierFile, "note">): boolean =>
+  edits > 0 || byShell || created || removed || movedFrom !== undefined;
 
 /** Returns true if the item says that the file was changed. A model's item does not say it in our words. */
 const saysChanged = (item: string): boolean => isChanged(readEarlierFile(item));
 
 const pathsOf = ({ path, movedFrom }: FileRecord): readonly string[] =>
   movedFrom === undefined ? [path] : [path, movedFrom];
+
+/** Returns the position of the last known change. Earlier changes are in the earlier summary. */
+const changedAt = (file: FileRecord): number => (isChanged(file) ? file.lastAt : -1);
 
 /**
  * Returns the weight of a file. Recency counts first, but many edits outrank a single edit that is slightly
@@ -144,8 +153,8 @@ function weightOf(file: FileRecord): number {
 }
 
 /**
- * Renders a file. `before`: its items in an earlier summary. The counts include these items, so that the
- * counts cover the whole session. `isKnown`: the file existed at the earlier summary, so that writing it does
+ * Renders a file. `before`: its items in an earlier summary. The count of edits includes these items, so that
+ * it covers the whole session. `isKnown`: the file existed at the earlier summary, so that writing it does
  * not count as creating it.
  */
 function fileForms(
@@ -161,7 +170,9 @@ function fileForms(
     ...file,
     ...(movedFrom === undefined ? {} : { movedFrom }),
     edits: file.edits + earlier.edits + (file.created && isKnown ? 1 : 0),
-    reads: file.reads + earlier.reads,
+    byShell: file.byShell || earlier.byShell,
+    isRead: file.isRead || earlier.isRead,
+    changedOutside: file.changedOutside || earlier.changedOutside,
     created: earlier.created || (file.created && !isKnown),
   });
   const header = `- \`${shortPath(file.path, cwd)}\` — ${done}`;
@@ -193,14 +204,12 @@ function readPieces(
   before: ReadFiles,
   root: string | undefined,
 ): Piece[] {
-  const reads = new Map(files.map(({ path, reads: count }) => [shortPath(path, root), count]));
-  for (const [name, count] of before.reads) {
-    const isNamed = (file: FileRecord): boolean => namesFile(inlineCode(name), file.path, root);
-    const same = files.find(isNamed);
-    const key = same === undefined ? name : shortPath(same.path, root);
-    if (!changed.some(isNamed)) reads.set(key, (reads.get(key) ?? 0) + count);
-  }
-  if (reads.size === 0 && before.more === 0) return [];
-  const forms = [24, 10, 4].map((length) => onlyReadItem({ reads, more: before.more }, length));
+  const known = [...files, ...changed];
+  const earlier = before.names.filter(
+    (name) => !known.some((file) => namesFile(inlineCode(name), file.path, root)),
+  );
+  const names = [...files.map(({ path }) => shortPath(path, root)), ...earlier];
+  if (names.length === 0 && before.more === 0) return [];
+  const forms = [24, 10, 4].map((length) => onlyReadItem({ names, more: before.more }, length));
   return [piece(forms, 140, LABELS.readFiles)];
 }

@@ -1,5 +1,6 @@
 import { bulleted, clip, clipMarkdown, oneLine, quoted } from "../clip.ts";
 import {
+  AFTER_BYPASS,
   BYPASSED,
   type CommandRun,
   commandsIn,
@@ -83,7 +84,7 @@ const SEEN_TO_PASS = " → seen to pass since";
 const STATE_END = / → (?:fixed|(?:not )?seen to pass|a later|committed later|did not occur)[^→]{0,200}$/;
 
 /** Renders the errors of the earlier summary, except those that `newer` lists with their newer state. */
-function earlierErrors({ earlier, exchanges }: SessionDigest, newer: readonly ErrorRecord[]): Piece[] {
+function earlierErrors({ earlier, exchanges, cwd }: SessionDigest, newer: readonly ErrorRecord[]): Piece[] {
   const runs = exchanges.flatMap(commandsIn);
   const known = new Set(newer.flatMap((error) => errorForms(error).map(errorKey)));
   const items = earlierItems(earlier, "Errors and Fixes").filter(
@@ -92,7 +93,7 @@ function earlierErrors({ earlier, exchanges }: SessionDigest, newer: readonly Er
   return items.map((item, index) => {
     const end = STATE_END.exec(item)?.[0] ?? "";
     const bullet = bulleted(item.slice(0, item.length - end.length));
-    const state = stateSince(bullet, end, runs);
+    const state = stateSince(bullet, end, runs, cwd);
     return piece(
       [
         clipMarkdown(bullet, MAX_EARLIER_ERROR_CHARS - state.length) + state,
@@ -105,12 +106,20 @@ function earlierErrors({ earlier, exchanges }: SessionDigest, newer: readonly Er
 }
 
 /** Returns the state of an earlier error after these runs. */
-function stateSince(item: string, state: string, runs: readonly CommandRun[]): string {
-  if (state === "") return isNamedTestSeenToPass(item, runs) ? SEEN_TO_PASS : "";
-  const command = /^- `([^`]+)`/.exec(item)?.[1];
-  if ((state !== NOT_SEEN_TO_PASS && state !== BYPASSED) || command === undefined) return state;
-  const failed = readCommand(0, command);
+function stateSince(
+  item: string,
+  state: string,
+  runs: readonly CommandRun[],
+  cwd: string | undefined,
+): string {
+  if (state === "" && isNamedTestSeenToPass(item, runs)) return SEEN_TO_PASS;
+  const source = /^- `([^`]+)`/.exec(item)?.[1];
+  const isUnproven = state === "" || state.startsWith(NOT_SEEN_TO_PASS) || state === BYPASSED;
+  if (!isUnproven || source === undefined) return state;
+  // The agent's description replaces a long command.
+  const failed = readCommand(0, source, source, undefined, false, cwd);
   const success = runs.find((run) => isSeenFixed(run, failed) || isLaterSuccess(run, failed));
   if (success === undefined) return runs.some((run) => isBypass(run, failed)) ? BYPASSED : state;
-  return isSeenFixed(success, failed) ? SEEN_TO_PASS : laterSuccess(successOf(failed.kind));
+  if (isSeenFixed(success, failed)) return SEEN_TO_PASS;
+  return state === BYPASSED ? AFTER_BYPASS : laterSuccess(successOf(failed));
 }

@@ -38,6 +38,7 @@ import {
   type SessionDigest,
   saysLittle,
   statedOutcome,
+  withoutFailures,
 } from "../readers/readers.ts";
 import { type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
 import { reasonPieces, remarkPieces } from "./render-reasons.ts";
@@ -247,11 +248,16 @@ const verbatimText = (item: string): string => parseMessageItem(item.replace(IN_
 /** Matches lines of {@link settingPieces}. */
 const SETTING = /^- (?:Working directory|Instructions for this summary:|For this summary was asked:)/;
 
-function settingPieces({ cwd, root, branch }: SessionDigest, instructions: string | undefined): Piece[] {
+function settingPieces(
+  { cwd, root, branch, notedBranch }: SessionDigest,
+  instructions: string | undefined,
+): Piece[] {
   const pieces: Piece[] = [];
   if (cwd !== undefined) {
     const paths = root === undefined || root === cwd ? "" : ` Paths are relative to \`${root}\`.`;
-    const line = `- Working directory \`${cwd}\`${branch ? `, git branch \`${branch}\`` : ""}.${paths}`;
+    const noted = notedBranch === undefined ? "" : ` (noted as \`${notedBranch}\`)`;
+    const onBranch = branch ? `, git branch \`${branch}\`${noted}` : "";
+    const line = `- Working directory \`${cwd}\`${onBranch}.${paths}`;
     pieces.push(piece([line], 400, LABELS.setting));
   }
   if (instructions?.trim()) {
@@ -348,9 +354,14 @@ function findingPieces({ findings }: SessionDigest): Piece[] {
   });
 }
 
-const WORK_ITEM = "- Work at the last summary: ";
+const LAST_WORK = "- Work at the last summary: ";
+const EARLIER_WORK = "- Work at an earlier summary: ";
 /** Number of items about the work at earlier summaries to keep. The causes in older ones are listed anyway. */
 const MAX_EARLIER_WORKS = 3;
+const isWork = (item: string): boolean => item.startsWith(LAST_WORK) || item.startsWith(EARLIER_WORK);
+/** Relabels the work at what is now an earlier summary. Every summary called its own the last one once. */
+const asEarlierWork = (item: string): string =>
+  isWork(item) ? withoutFailures(item.replace(LAST_WORK, EARLIER_WORK)) : item;
 
 /**
  * Renders the section "Current Work" of the earlier summary as one item of history, so that summaries do not
@@ -358,8 +369,11 @@ const MAX_EARLIER_WORKS = 3;
  */
 function earlierSolutions({ earlier, exchanges }: SessionDigest): Piece[] {
   const all = earlierItems(earlier, "Problem Solving").filter((item) => readReasonItem(item) === undefined);
-  const works = all.filter((item) => item.startsWith(WORK_ITEM)).slice(0, -MAX_EARLIER_WORKS);
-  const items = all.filter((item) => !works.includes(item));
+  const works = all.filter(isWork).slice(0, -MAX_EARLIER_WORKS);
+  const work = exchanges.length === 0 ? "" : earlierWorkInBrief(earlier);
+  const items = all
+    .filter((item) => !works.includes(item))
+    .map((item) => (exchanges.length === 0 ? item : asEarlierWork(item)));
   const pieces = items.map((item, index) => {
     const bullet = bulleted(item);
     return piece(
@@ -369,8 +383,7 @@ function earlierSolutions({ earlier, exchanges }: SessionDigest): Piece[] {
       LABELS.earlierSolutions,
     );
   });
-  const work = earlierWorkInBrief(earlier);
-  if (work === "" || exchanges.length === 0) return pieces;
-  const forms = [MAX_EARLIER_WORK_CHARS, 360].map((chars) => `${WORK_ITEM}${clip(work, chars)}`);
+  if (work === "") return pieces;
+  const forms = [MAX_EARLIER_WORK_CHARS, 360].map((chars) => `${LAST_WORK}${clip(work, chars)}`);
   return [...pieces, piece(forms, 200, LABELS.earlierSolutions)];
 }

@@ -22,6 +22,7 @@ import {
   LABELS,
   nextMove,
   outcomeText,
+  QUOTED_BELOW,
   type SessionDigest,
   shortPath,
 } from "../readers/readers.ts";
@@ -70,10 +71,16 @@ function stepPieces(
   cwd: string | undefined,
 ): Piece[] {
   const taken = mergedSteps(actions, cwd);
-  const spoken = texts.slice(0, -1).filter(({ text }) => !isOnlyCheer(text));
-  const steps = [...taken, ...spokenSteps(spoken.slice(-MAX_STEPS))].sort((a, b) => a.at - b.at);
+  const quoted = lastWords(texts);
+  const spoken = texts.filter((said) => said !== quoted && !isOnlyCheer(said.text));
+  const place = quoted !== undefined && actions.some(({ at }) => at >= quoted.at) ? [quoted] : [];
+  const steps = [
+    ...spokenSteps(spoken.slice(-MAX_STEPS)),
+    ...place.map(({ at }) => ({ at, text: `- ${QUOTED_BELOW}` })),
+    ...taken,
+  ].sort((a, b) => a.at - b.at);
   const shown = steps.slice(-MAX_STEPS);
-  const skipped = taken.length + spoken.length - shown.length;
+  const skipped = taken.length + spoken.length + place.length - shown.length;
   const pieces = shown.map(({ text }, index) =>
     piece(
       [text, clip(text, MAX_STEP_CHARS), clip(text, 110)],
@@ -84,6 +91,10 @@ function stepPieces(
   if (skipped === 0) return pieces;
   return [piece([`- (${skipped} earlier steps)`], 240, LABELS.steps), ...pieces];
 }
+
+/** Returns the agent's last text, which the section quotes in full. */
+const lastWords = (texts: readonly AgentText[]): AgentText | undefined =>
+  texts.findLast(({ text }) => !isOnlyCheer(text));
 
 /**
  * Returns the agent's texts between its calls. These texts explain the calls. The last text is quoted in full
@@ -111,7 +122,7 @@ function mergedSteps(actions: readonly Action[], cwd: string | undefined): Step[
 function stepLabel(action: Action, cwd: string | undefined): string {
   switch (action.kind) {
     case "edit":
-      return `edited \`${shortPath(action.path, cwd)}\``;
+      return `${action.isWhole ? "wrote" : "edited"} \`${shortPath(action.path, cwd)}\``;
     case "read":
       return `read \`${shortPath(action.path, cwd)}\``;
     case "tool":
@@ -150,7 +161,7 @@ export function currentEdits(
 }
 
 function wordPieces(texts: readonly AgentText[]): Piece[] {
-  const last = texts.findLast(({ text }) => !isOnlyCheer(text))?.text.trim();
+  const last = lastWords(texts)?.text.trim();
   if (last === undefined) return [];
   const forms = [4_000, 1_800, 700, 250].map((chars) => blockQuote(headAndTail(last, chars)));
   return [piece(forms, 460, LABELS.lastWords)];

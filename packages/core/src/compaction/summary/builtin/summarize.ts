@@ -80,7 +80,7 @@ const PLANS: Readonly<
   "Primary Request and Intent": [0.14, "No request on record.", "requests", renderRequests],
   "Key Technical Concepts": [0.05, "None on record.", "items", renderConcepts],
   "Files and Code Sections": [0.17, "No files on record.", "files", renderFiles],
-  "Errors and Fixes": [0.09, "No errors on record.", "errors", renderErrors],
+  "Errors and Fixes": [0.09, "No failed tests, checks, builds or commits on record.", "errors", renderErrors],
   "Problem Solving": [0.12, "Nothing on record.", "items", renderProblemSolving],
   "All User Messages": [0.26, "None.", "user messages", renderMessages],
   "Pending Tasks": [0.04, "None on record.", "open items", renderPending],

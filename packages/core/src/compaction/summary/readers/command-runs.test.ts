@@ -51,11 +51,42 @@ describe("readCommand", () => {
   );
 
   it("finds a commit that only the output of git log shows", () => {
-    expect(read("git commit -q -m x && git log -1", "055ca502 test: pin the output").commit).toEqual({
-      id: "055ca502",
-      subject: "test: pin the output",
+    expect(read("git commit -q -m x && git log -1", "055ca502 test: pin the output").commits).toEqual([
+      { id: "055ca502", subject: "test: pin the output" },
+    ]);
+    expect(read("git commit -m x", "nothing to commit").commits).toEqual([]);
+  });
+
+  it("pairs the commits of a line with their own ids, or shows no id", () => {
+    const line =
+      "git add a.ts && git commit -q -m 'feat: the cart'; git add b.ts && git commit -q -m 'docs: the list'";
+    const log = "2b3c4d5 docs: the list\n1a2b3c4 feat: the cart\n0a1b2c3 chore: something older";
+    expect(read(`${line}; git log --oneline -3`, log)).toMatchObject({
+      outcome: "commits 1a2b3c4, 2b3c4d5",
+      commits: [
+        { id: "1a2b3c4", subject: "feat: the cart" },
+        { id: "2b3c4d5", subject: "docs: the list" },
+      ],
     });
-    expect(read("git commit -m x", "nothing to commit").commit).toBeUndefined();
+    expect(read(`${line}; git log --oneline -1`, "0a1b2c3 chore: something older").outcome).toBeUndefined();
+    expect(read(line, "[main 1a2b3c4] feat: the cart\n[main 2b3c4d5] docs: the list").outcome).toBe(
+      "commits 1a2b3c4, 2b3c4d5",
+    );
+  });
+
+  it.each([
+    ["git status", "On branch shop\nnothing to commit", "shop"],
+    ["git commit -m x", "lint: ok\n[shop/cart 1a2b3c4] feat: x", "shop/cart"],
+    [
+      "git checkout -b shop && git checkout main",
+      "Switched to a new branch 'shop'\nSwitched to branch 'main'",
+      "main",
+    ],
+    ["git commit -m x", "[detached HEAD 1a2b3c4] feat: x", undefined],
+    ["git -C ../other status", "On branch other", undefined],
+    ["cat notes.txt", "On branch shop", undefined],
+  ])("reads the branch from the output of %s: %j", (command, output, branch) => {
+    expect(read(command, output).branch).toBe(branch);
   });
 
   it("identifies a shell command by its program and subcommand", () => {
@@ -80,12 +111,12 @@ describe("readCommand", () => {
       "no-result",
       " → no result",
     ],
-    ["npm test | tail -2", "Done in 2s", "unknown", " → result not seen"],
+    ["npm test | tail -2", "Done in 2s", "unknown", " → exit code not seen, 1 line of output: Done in 2s"],
     [
       "npx vitest run | tail -4",
       "      Tests  4 passed (4)",
       "unknown",
-      " → result not seen (Tests 4 passed (4))",
+      " → whole result not seen (Tests 4 passed (4))",
     ],
     ["go test ./x", "ok  \tx\t0.1s [no tests to run]", "nothing", " → ran no tests"],
     ["npx playwright test | tail -9", "  ✘  1 a.spec.ts:3:1 › adds (7ms)", "failed", " → FAILED"],
@@ -99,12 +130,47 @@ describe("readCommand", () => {
       "go test ./a; go test ./a",
       "FAIL\ta\t0.1s\nFAIL\nok  \ta\t0.1s",
       "mixed",
-      " → some runs FAILED, others passed (1 package failed, 1 package ok)",
+      " → some runs FAILED, the last passed (1 package failed, 1 package ok)",
     ],
     ["npx tsc --noEmit 2>&1 | head -5", "", "passed", " → ok"],
-    ["npx eslint . 2>&1 | head -1", "", "unknown", " → result not seen"],
-    ["npx tsc --noEmit 2>&1 | grep src", "", "unknown", " → result not seen"],
-    ["npx tsc --noEmit > log.txt 2>&1; ls", "log.txt", "unknown", " → result not seen"],
+    [
+      "go test ./a; go test ./a",
+      "ok  \ta\t0.1s\nFAIL\ta\t0.1s\nFAIL",
+      "mixed",
+      " → some runs FAILED, others passed (1 package failed, 1 package ok)",
+    ],
+    ["npx eslint . 2>&1 | head -1", "", "unknown", " → no output, exit code not seen"],
+    ["npx tsc --noEmit 2>&1 | grep src", "", "unknown", " → no matching lines"],
+    [
+      "npx eslint . 2>&1 | grep src",
+      "src/a.ts\nsrc/a.ts:3:1 error: missing name\nsrc/b.ts",
+      "unknown",
+      " → exit code not seen, 3 lines of output: src/a.ts:3:1 error: missing name",
+    ],
+    [
+      "cd web && go build -o /tmp/a . && echo 'built ok'\n/tmp/a --version",
+      "built ok\n1.0",
+      "passed",
+      " → ok",
+    ],
+    [
+      "go build -o /tmp/a . && echo 'built ok'\nfor i in 1 2; do /tmp/a; done",
+      "built ok\n1.0",
+      "passed",
+      " → ok",
+    ],
+    [
+      "go build -o /tmp/a . | tail -3 && echo 'built ok'; ls",
+      "built ok",
+      "unknown",
+      " → exit code not seen, 1 line of output: built ok",
+    ],
+    [
+      "npx tsc --noEmit > log.txt 2>&1; ls",
+      "log.txt",
+      "unknown",
+      " → exit code not seen, 1 line of output: log.txt",
+    ],
     ["git push", "Everything up-to-date", "passed", " → nothing to push"],
     ["ls", "a b", "passed", ""],
   ])("reads the command %j with the output %j as %s", (command, output, state, text) => {

@@ -1,6 +1,7 @@
 import { headOf, tailOf, withoutControls } from "../../../messages/text.ts";
 import { clip, oneLine } from "../clip.ts";
-import { type CommandOutput, readOutput, type SpecialEnd } from "./runners/output-view.ts";
+import { failureText } from "./failure-text.ts";
+import { type CommandOutput, ownLines, readOutput, type SpecialEnd } from "./runners/output-view.ts";
 import {
   isFixedBy,
   kindOf,
@@ -28,13 +29,21 @@ export interface CommandRun {
   readonly kind: CommandKind;
   /** Command on one line, without a change to the working directory. */
   readonly command: string;
+  /** The whole command, as far as it tells a repetition from another command. */
+  readonly key: string;
   readonly description?: string | undefined;
   readonly state: CommandState;
   /** True if the command was seen to fail. */
   readonly failed: boolean;
   /** Outcome that the output proves, such as counts, a commit or a pull request. */
   readonly outcome?: string | undefined;
-  readonly commit?: Omit<Commit, "at"> | undefined;
+  readonly commits: readonly Omit<Commit, "at">[];
+  /** Branch that the output of a git command names. */
+  readonly branch?: string | undefined;
+  /** What the output shows of a run whose result is not known. */
+  readonly seen?: string | undefined;
+  /** True if some runs failed, but the last one passed. */
+  readonly endsWithPass?: boolean | undefined;
   /** Tests, checks and builds that the command started. */
   readonly runs: readonly RunnerRun[];
   readonly directory: string | undefined;
@@ -57,8 +66,10 @@ const SCANNED_HEAD_CHARS = 600;
 const SCANNED_TAIL_CHARS = 1_600;
 const MAX_COMMAND_CHARS = 160;
 const MAX_OUTCOME_CHARS = 120;
+const MAX_SEEN_CHARS = 100;
 const SHOWN_FROM_CHARS = 800;
 const PROGRAM_WITHIN_CHARS = 120;
+const KEY_CHARS = 2_000;
 const SET_UP =
   /^(?:(?:cd\s+(?:"[^"]*"|'[^']*'|\S+?)|(?:export\s+)?\w+=(?:"[^"]*"|'[^']*'|[^\s;&]*)|set -\w+)\s*(?:&&|;)\s*)+/;
 
@@ -88,20 +99,22 @@ export function readCommand(
   );
   const kind = git ?? kindOf(runs) ?? "other";
   const ends = kind === "commit" || kind === "push" ? endsOf(output ?? "") : "";
-  const commit = kind === "commit" ? parseCommit(ends) : undefined;
-  const state = stateOf({ kind, commands, runs, read, isFailure, isShown: commit !== undefined });
+  const commits = kind === "commit" ? parseCommits(ends, command, commands) : [];
+  const state = stateOf({ kind, commands, runs, read, isFailure, isShown: commits.length > 0 });
   const directory = commands.find(({ words }) => words[0] !== "cd")?.directory ?? base;
   return {
     at,
     kind,
     command: shownCommand(command, kind, directory, base),
+    key: keyOf(command),
     description,
     state,
     failed: state === "failed",
-    outcome: commit
-      ? `commit ${commit.id} "${clip(commit.subject, 90)}"`
-      : outcomeOf(kind, state, ends, runs, read),
-    commit: state === "failed" ? undefined : commit,
+    outcome: commitText(commits) ?? outcomeOf(kind, state, ends, runs, read),
+    commits: state === "failed" ? [] : commits,
+    branch: isFailure || directory !== base ? undefined : branchIn(commands, output ?? ""),
+    seen: state === "unknown" && kind !== "other" ? seenIn(read, commands) : undefined,
+    endsWithPass: runs.some((run) => run.state === "mixed" && run.endsWithPass),
     runs,
     directory,
     doesMore: commands.some(
@@ -113,6 +126,32 @@ export function readCommand(
 }
 
 const SKIPS_HOOKS = /\s(?:--no-verify|-n)\b|\b(?:HUSKY=0|LEFTHOOK=0|SKIP=)/;
+
+/** Returns what is known of a run whose exit code is hidden: the line of its output that says most. */
+function seenIn({ lines }: CommandOutput, commands: readonly ShellCommand[]): string {
+  const own = ownLines(lines);
+  if (own.length === 0) {
+    const isSearched = commands.some(({ words: [program = ""] }) => /^(?:e?grep|rg)$/.test(program));
+    return isSearched ? "no matching lines" : "no output, exit code not seen";
+  }
+  const failure = failureText(own.join("\n"));
+  const line = failure?.telling ? (failure.text.split("\n")[0] ?? "") : (own.at(-1) ?? "");
+  const count = own.length === 1 ? "1 line" : `${own.length} lines`;
+  return `exit code not seen, ${count} of output: ${clip(oneLine(line), MAX_SEEN_CHARS)}`;
+}
+
+/** Returns the branch that git itself names last. It is newer than what the agent's program noted. */
+function branchIn(commands: readonly ShellCommand[], output: string): string | undefined {
+  const git = commands.filter(({ words }) => words[0] === "git");
+  const isNamed = git.some(({ words }) => words.some((word) => NAMES_BRANCH.test(word)));
+  if (!isNamed || git.some(({ words }) => words.includes("-C"))) return undefined;
+  const last = [...endsOf(output).matchAll(GIT_BRANCH)].at(-1);
+  return last?.slice(1).find((name) => name !== undefined);
+}
+
+const NAMES_BRANCH = /^(?:status|commit|checkout|switch)$/;
+const GIT_BRANCH =
+  /^(?:On branch (\S+)|Switched to (?:a new )?branch '([^'\n]+)'|Already on '([^'\n]+)'|\[(?!detached )([^\s\]]+)(?: \(root-commit\))? [0-9a-f]{7,40}\] )/gm;
 
 /** Returns the kind of a git command that stores or publishes. */
 function gitKind({ words }: ShellCommand): "commit" | "push" | undefined {
@@ -194,7 +233,9 @@ export function outcomeText({
   state,
   outcome,
   kind,
-}: Pick<CommandRun, "state" | "outcome" | "kind">): string {
+  seen,
+  endsWithPass,
+}: Pick<CommandRun, "state" | "outcome" | "kind" | "seen" | "endsWithPass">): string {
   const details = outcome === undefined ? "" : ` (${outcome})`;
   switch (state) {
     case "failed":
@@ -202,11 +243,12 @@ export function outcomeText({
     case "passed":
       return outcome !== undefined ? ` → ${outcome}` : kind === "other" ? "" : " → ok";
     case "mixed":
-      return ` → some runs FAILED, others passed${details}`;
+      return ` → some runs FAILED, ${endsWithPass ? "the last passed" : "others passed"}${details}`;
     case "nothing":
       return ` → ${kind === "test" ? "ran no tests" : "checked nothing"}${details}`;
     case "unknown":
-      return kind === "other" ? "" : ` → result not seen${details}`;
+      if (kind === "other") return "";
+      return outcome === undefined ? ` → ${seen ?? "result not seen"}` : ` → whole result not seen${details}`;
     default:
       return ` → ${END_WORDS[state]}`;
   }
@@ -219,12 +261,30 @@ const END_WORDS: Readonly<Record<SpecialEnd, string>> = {
   background: "started in the background",
 };
 
-/** Reads `[branch id] subject`. If the commit itself was quiet, reads the first line of a log. */
-function parseCommit(output: string): CommandRun["commit"] {
-  const said = /^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$/m.exec(output);
-  const listed = said ? undefined : /^([0-9a-f]{7,40}) (?!\.\.)(.{8,})$/m.exec(output);
-  const match = said ?? listed;
-  return match?.[1] && match[2] ? { id: match[1], subject: match[2].trim() } : undefined;
+/**
+ * Reads `[branch id] subject`. If the commit itself was quiet, reads the first line of a log. If the line makes
+ * several quiet commits, reads the lines of the log whose subjects are in the command.
+ */
+function parseCommits(
+  output: string,
+  command: string,
+  commands: readonly ShellCommand[],
+): CommandRun["commits"] {
+  const said = commitsIn(output, /^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$/gm);
+  if (said.length > 0) return said;
+  const listed = commitsIn(output, /^([0-9a-f]{7,40}) (?!\.\.)(.{8,})$/gm);
+  if (commands.filter((one) => gitKind(one) === "commit").length <= 1) return listed.slice(0, 1);
+  return listed.filter(({ subject }) => command.includes(subject)).reverse();
+}
+
+const commitsIn = (output: string, pattern: RegExp): CommandRun["commits"] =>
+  [...output.matchAll(pattern)].map(([, id = "", subject = ""]) => ({ id, subject: subject.trim() }));
+
+function commitText(commits: CommandRun["commits"]): string | undefined {
+  const [first] = commits;
+  if (first === undefined) return undefined;
+  if (commits.length === 1) return `commit ${first.id} "${clip(first.subject, 90)}"`;
+  return `commits ${commits.map(({ id }) => id).join(", ")}`;
 }
 
 /** Returns the beginning and the end of an output. The middle of a long log is not useful. */
@@ -234,6 +294,10 @@ function endsOf(output: string): string {
     isShort ? output : `${headOf(output, SCANNED_HEAD_CHARS)}\n${tailOf(output, SCANNED_TAIL_CHARS)}`,
   );
 }
+
+/** Leaves out what a repetition often adds: a change of the folder, and the `--` before paths. */
+const keyOf = (command: string): string =>
+  oneLine(headOf(command, KEY_CHARS)).replace(SET_UP, "").replace(/ -- /g, " ");
 
 function heredocAt(command: string): number {
   return command.includes("<<") ? command.search(/<<-?\s*['"]?\w/) : -1;
@@ -303,22 +367,32 @@ const GIVES_UP = /\s--(?:abort|quit|skip)\b/;
 
 /**
  * Returns true if a later commit or push succeeded after a failed one, or if the same command succeeded. A
- * commit without its hooks proves nothing about them.
+ * command that is no test, check or build can be repeated in another folder, or in other words for the same
+ * purpose. A commit without its hooks proves nothing about them.
  */
 export function isLaterSuccess(later: CommandRun, earlier: CommandRun): boolean {
-  if (later.state !== "passed" || later.kind !== earlier.kind) return false;
+  if (later.state !== "passed") return false;
+  if (earlier.kind === "other" && isSamePurpose(later, earlier)) return true;
+  if (later.kind !== earlier.kind) return false;
   if (later.kind === "commit") return !later.skipsHooks;
   if (later.kind === "push") return later.outcome !== "nothing to push";
   const resumed = STEPWISE.exec(earlier.command)?.[1];
   if (resumed !== undefined && STEPWISE.exec(later.command)?.[1] === resumed)
     return !GIVES_UP.test(later.command);
-  return (
-    later.command === earlier.command &&
-    later.directory === earlier.directory &&
-    !isClipped(later) &&
-    !later.command.includes("<<…")
-  );
+  if (later.key !== earlier.key || earlier.key.length >= KEY_CHARS) return false;
+  // The runs of a line that failed in another step are not what failed.
+  const canMove = earlier.kind === "other" || failedElsewhere(earlier);
+  return canMove || later.directory === earlier.directory;
 }
+
+/** A shorter description, such as "Run it", can be about anything. */
+const MIN_PURPOSE_WORDS = 3;
+
+/** Returns true if the agent described both commands with the same words. */
+const isSamePurpose = ({ description }: CommandRun, earlier: CommandRun): boolean =>
+  description !== undefined &&
+  description === earlier.description &&
+  description.split(/\s+/).length >= MIN_PURPOSE_WORDS;
 
 /** Returns true if a later commit succeeded because it skipped the hooks that an earlier commit ran. */
 export const isBypass = (later: CommandRun, earlier: CommandRun): boolean =>

@@ -113,9 +113,9 @@ describe("the agent's work in the digest of a session", () => {
     );
     session.tool("t5", editor, { command: "str_replace", path: "/p/e.ts", old_str: "a", new_str: "b" }, "ok");
     expect(digestSession(session.entries).files).toMatchObject([
-      { path: "/p/read.ts", reads: 1, edits: 0 },
+      { path: "/p/read.ts", isRead: true, edits: 0 },
       { path: "/p/new.ts", created: true, defines: ["parsePage"] },
-      { path: "/p/viewed.ts", reads: 1, edits: 0 },
+      { path: "/p/viewed.ts", isRead: true, edits: 0 },
       { path: "/p/made.ts", created: true, defines: ["PageReader"] },
       { path: "/p/e.ts", edits: 1, lastEdits: [{ was: "a", now: "b" }] },
     ]);

@@ -14,7 +14,7 @@ import { indexPairs, type PairIndex } from "../../../messages/pairs.ts";
 import { isCollapsedSpan } from "../../../messages/stand-ins.ts";
 import { isShellTool } from "../../../messages/tool-kinds.ts";
 import { contentText, field, stringField } from "../../../messages/untrusted.ts";
-import { type EarlierSummary, earlierRoot, joinEarlier, parseEarlierSummary } from "./earlier-summary.ts";
+import { type EarlierSummary, earlierSetting, joinEarlier, parseEarlierSummary } from "./earlier-summary.ts";
 import {
   classifyUserText,
   type Exchange,
@@ -37,6 +37,8 @@ export interface SessionDigest extends ToolDigest {
   /** Folder of the project, to which paths are relative. The agent may work in a folder inside it. */
   readonly root: string | undefined;
   readonly branch: string | undefined;
+  /** Branch that the agent's program noted, if git named another one. */
+  readonly notedBranch: string | undefined;
   /** Exchanges in order. The first may have no user message. */
   readonly exchanges: readonly Exchange[];
   readonly remarks: readonly Remark[];
@@ -159,7 +161,7 @@ class Reader {
     return {
       cwd: this.#cwd,
       root: this.#root,
-      branch: this.#branch,
+      ...this.#branches(),
       exchanges,
       ...tools,
       todos: settledTodos(tools.todos, exchanges),
@@ -175,9 +177,17 @@ class Reader {
     };
   }
 
+  /** Git's own output outranks what the agent's program noted, also in an earlier summary. */
+  #branches(): Pick<SessionDigest, "branch" | "notedBranch"> {
+    const before = earlierSetting(this.#earlier);
+    const known = before.notedBranch === this.#branch ? before.branch : undefined;
+    const branch = this.#tools.branch ?? known ?? this.#branch;
+    return { branch, notedBranch: branch === this.#branch ? undefined : this.#branch };
+  }
+
   #addEarlier(summary: string): void {
     this.#earlier = joinEarlier(this.#earlier, parseEarlierSummary(summary));
-    const root = earlierRoot(this.#earlier);
+    const { root } = earlierSetting(this.#earlier);
     if (root !== undefined && (this.#root === undefined || isInside(this.#root, root))) this.#root = root;
   }
 
@@ -230,7 +240,10 @@ class Reader {
       this.#cwd = cwd;
       if (this.#root === undefined || !isInside(cwd, this.#root)) this.#root = cwd;
     }
-    this.#branch = stringField(entry, "gitBranch") || this.#branch;
+    const noted = stringField(entry, "gitBranch") || this.#branch;
+    // The note is taken at the start of a program, so git's own output outlives it until the note changes.
+    if (noted !== this.#branch && this.#branch !== undefined) this.#tools.branch = undefined;
+    this.#branch = noted;
   }
 }
 

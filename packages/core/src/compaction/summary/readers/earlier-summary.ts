@@ -1,4 +1,4 @@
-import { dedented, oneLine } from "../clip.ts";
+import { clip, dedented, oneLine, quoted } from "../clip.ts";
 import { FORMER_SEE_CURRENT_REQUEST } from "../former-wording.ts";
 import {
   fencedLines,
@@ -29,7 +29,7 @@ export interface EarlierSummary {
  * such items.
  */
 const NOTHING =
-  /^[-*•\s]*\(?(?:(?:none|nothing|n\/a)(?: (?:so far|yet|at (?:the moment|this time|present)|currently|on record))?|none: wait for the user|no (?:request|files|errors|work) on record|no files were touched|newer messages follow)[.)\s]*$/i;
+  /^[-*•\s]*\(?(?:(?:none|nothing|n\/a)(?: (?:so far|yet|at (?:the moment|this time|present)|currently|on record))?|none: wait for the user|no (?:request|files|errors|failed tests, checks, builds or commits|work) on record|no files were touched|newer messages follow)[.)\s]*$/i;
 /**
  * Sections about the future. In these sections, a statement that nothing is open is never an item, even if it
  * is long.
@@ -41,7 +41,10 @@ const OWN_CONCEPTS = /^- (?:Languages|Packages|Commands in use|Names that matter
 const SHORT_ANSWER_CHARS = 12;
 const KEPT_STEPS = 5;
 /** A step as a built-in summary writes it. */
-const OWN_STEP = /^(?:(?:edited|read|ran) `|said: "|\(\d+ earlier steps\))/;
+const OWN_STEP = /^(?:(?:edited|wrote|read|ran) `|said: ["(]|\(\d+ earlier steps\))/;
+/** Step that shows when the agent said the words below the steps. Later steps follow it. */
+export const QUOTED_BELOW = "said: (quoted below)";
+const MAX_WORDS_CHARS = 160;
 
 /**
  * Parses notes or a summary, which longhaul or a model wrote. If a summary has no section headings, its whole
@@ -133,13 +136,23 @@ export function earlierMessages(
   });
 }
 
-const SETTING = /^- Working directory `([^`]+)`(?:[^`]*`[^`]*`)?\.?(?: Paths are relative to `([^`]+)`\.)?/;
+const SETTING =
+  /^- Working directory `([^`]+)`(?:[^`]*`([^`]*)`(?: \(noted as `([^`]*)`\))?)?\.?(?: Paths are relative to `([^`]+)`\.)?/;
 
-/** Returns the folder to which the paths of an earlier built-in summary are relative. */
-export function earlierRoot(earlier: EarlierSummary | undefined): string | undefined {
+interface EarlierSetting {
+  readonly cwd?: string | undefined;
+  /** Folder to which the paths are relative. */
+  readonly root?: string | undefined;
+  readonly branch?: string | undefined;
+  /** Branch that the agent's program noted, if git named another one. */
+  readonly notedBranch?: string | undefined;
+}
+
+/** Returns the setting in an earlier built-in summary. */
+export function earlierSetting(earlier: EarlierSummary | undefined): EarlierSetting {
   const line = earlierItems(earlier, "Primary Request and Intent").findLast((item) => SETTING.test(item));
-  const [, cwd, root] = SETTING.exec(line ?? "") ?? [];
-  return root ?? cwd;
+  const [, cwd, branch, notedBranch, root = cwd] = SETTING.exec(line ?? "") ?? [];
+  return { cwd, root, branch, notedBranch };
 }
 
 /** Returns the agent's last words before an earlier built-in summary. */
@@ -147,6 +160,13 @@ export function earlierLastWords(earlier: EarlierSummary | undefined): string | 
   const quotation = earlierItems(earlier, "Current Work").findLast((item) => item.startsWith(">"));
   return quotation?.replace(/^> ?/gm, "");
 }
+
+/** Outcome of a command that failed. Its counts can have brackets of their own. */
+const FAILED_OUTCOME =
+  / → (?:some runs )?FAILED(?:, (?:others|the last) passed)?(?: \((?:[^()]|\([^()]*\))*\))?/g;
+
+/** Leaves out that commands failed. They may have passed since, and the list of errors has their state. */
+export const withoutFailures = (steps: string): string => steps.replace(FAILED_OUTCOME, "");
 
 /**
  * Returns the earlier work in brief. For a built-in summary, these are the last steps and the agent's words.
@@ -159,7 +179,13 @@ export function earlierWorkInBrief(earlier: EarlierSummary | undefined): string 
     .filter((item) => item.startsWith("- ") && !item.includes("```"))
     .map((item) => item.slice(2));
   const isBuiltIn = words !== undefined || steps.some((step) => OWN_STEP.test(step));
-  const last = [steps.slice(-KEPT_STEPS).join("; "), words ?? ""].filter((part) => part !== "").join(" — ");
+  const isInterrupted = steps.includes(QUOTED_BELOW);
+  const kept = steps.slice(-KEPT_STEPS).map((step) => {
+    const said = step === QUOTED_BELOW ? (words ?? "") : /^said: "([\s\S]*)"$/.exec(step)?.[1];
+    return said === undefined ? step : `said: ${quoted(clip(oneLine(said), MAX_WORDS_CHARS))}`;
+  });
+  const closing = isInterrupted ? "" : (words ?? "");
+  const last = [withoutFailures(kept.join("; ")), closing].filter((part) => part !== "").join(" — ");
   const text = isBuiltIn ? last : items.join(" ");
   return oneLine(text.replace(/```\w*/g, " ").replace(/\|(?:\s*:?-+:?\s*\|)+/g, "|"));
 }

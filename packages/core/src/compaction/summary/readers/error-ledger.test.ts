@@ -49,13 +49,13 @@ describe("ErrorLedger", () => {
     expect(ledger.records()[0]?.resolution?.how).toBe(how);
   });
 
-  it("says that a later commit skipped the hooks that failed, and prefers a commit with its hooks", () => {
+  it("says that a later commit skipped the hooks that failed, and then that a commit passed them", () => {
     const ledger = new ErrorLedger();
     run(ledger, 1, "git commit -m 'feat: menu'", "Exit code 1\nError: lint failed in menu.ts");
     run(ledger, 2, "git commit --no-verify -m 'feat: menu'", "[main 1a2b3c4] feat: menu");
     expect(ledger.records()).toMatchObject([{ resolution: { at: 2, how: "bypassed" } }]);
     run(ledger, 3, "git commit -m 'feat: more'", "[main 2b3c4d5] feat: more");
-    expect(ledger.records()).toMatchObject([{ resolution: { at: 3, how: "commit" } }]);
+    expect(ledger.records()).toMatchObject([{ resolution: { at: 3, how: "after-bypass" } }]);
   });
 
   it("names a failure by its short command, because the description does not show what failed", () => {

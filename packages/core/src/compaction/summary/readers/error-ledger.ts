@@ -28,9 +28,19 @@ export interface Resolution {
   /**
    * `passed`: the same tests, check or build were seen to pass. `commit`, `push`: a later one succeeded.
    * `attempt`: the same command or tool call succeeded later. `moved-on`: the next run failed with another
-   * error. `bypassed`: a later commit skipped the hooks that failed.
+   * error. `bypassed`: a later commit skipped the hooks that failed. `after-bypass`: then a commit with the
+   * hooks succeeded. `commit-since`: nothing more is known of a failed run, but a commit succeeded whose hooks
+   * had failed.
    */
-  readonly how: "passed" | "commit" | "push" | "attempt" | "moved-on" | "bypassed";
+  readonly how:
+    | "passed"
+    | "commit"
+    | "push"
+    | "attempt"
+    | "moved-on"
+    | "bypassed"
+    | "after-bypass"
+    | "commit-since";
   readonly editedFiles: readonly string[];
 }
 
@@ -56,11 +66,14 @@ export class ErrorLedger {
   }
 
   command(run: CommandRun, output: string): void {
+    const hasFailedHooks = this.#all.some(({ from }) => typeof from !== "string" && from.kind === "commit");
     for (const error of this.#all) {
       if (!isOpen(error) || typeof error.from === "string") continue;
       if (isSeenFixed(run, error.from)) resolve(withoutLinesIn(output, error), run.at, "passed");
-      else if (isLaterSuccess(run, error.from)) resolve(error, run.at, successOf(run.kind));
+      else if (isLaterSuccess(run, error.from)) resolve(error, run.at, howAfter(error, run));
       else if (isBypass(run, error.from)) resolve(error, run.at, "bypassed");
+      else if (hasFailedHooks && error.record.weight === 3 && isCommitWithHooks(run))
+        resolve(error, run.at, "commit-since");
     }
     if (!run.failed || isToolSlip(output)) return;
     const failure = failureText(output);
@@ -114,18 +127,26 @@ export class ErrorLedger {
 }
 
 /** Returns what a later success of a command is called. */
-export const successOf = (kind: CommandRun["kind"]): "commit" | "push" | "attempt" =>
+export const successOf = ({ kind }: Pick<CommandRun, "kind">): "commit" | "push" | "attempt" =>
   kind === "commit" || kind === "push" ? kind : "attempt";
+
+const howAfter = ({ record }: OpenError, run: CommandRun): Resolution["how"] =>
+  record.resolution?.how === "bypassed" ? "after-bypass" : successOf(run);
+
+const isCommitWithHooks = (run: CommandRun): boolean =>
+  run.kind === "commit" && run.state === "passed" && !run.skipsHooks;
 
 /** In a line with runs of which none failed, something else failed, such as a missing file. */
 const weightOf = (run: CommandRun): 1 | 3 => (run.kind === "other" || failedElsewhere(run) ? 1 : 3);
 
-/** A failure that did not occur in the next run, or whose hooks were skipped, was not seen to pass. */
+/** Resolutions of failures that were not seen to pass. */
+const UNPROVEN: ReadonlySet<Resolution["how"]> = new Set(["moved-on", "bypassed", "commit-since"]);
+
 const isOpen = ({ record: { resolution } }: OpenError): boolean =>
-  resolution === undefined || resolution.how === "moved-on" || resolution.how === "bypassed";
+  resolution === undefined || UNPROVEN.has(resolution.how);
 
 function resolve(error: OpenError, at: number, how: Resolution["how"]): void {
-  if (how === "moved-on" && error.record.resolution !== undefined) return;
+  if ((how === "moved-on" || how === "commit-since") && error.record.resolution !== undefined) return;
   const named = error.editedSince.filter((path) => namesFile(error.record.text, fileName(path)));
   const editedFiles = (named.length > 0 ? named : error.editedSince).slice(-MAX_EDITED_FILES);
   error.record = { ...error.record, resolution: { at, how, editedFiles } };

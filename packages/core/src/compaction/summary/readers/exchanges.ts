@@ -183,7 +183,14 @@ export interface AgentText {
 }
 
 export type Action =
-  | { readonly kind: "edit"; readonly at: number; readonly path: string; readonly edit: Edit | undefined }
+  | {
+      readonly kind: "edit";
+      readonly at: number;
+      readonly path: string;
+      readonly edit: Edit | undefined;
+      /** True if the call wrote the whole file. */
+      readonly isWhole: boolean;
+    }
   | { readonly kind: "read"; readonly at: number; readonly path: string }
   | { readonly kind: "command"; readonly at: number; readonly run: CommandRun }
   | { readonly kind: "tool"; readonly at: number; readonly label: string; readonly failed: boolean };

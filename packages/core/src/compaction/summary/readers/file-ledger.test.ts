@@ -11,7 +11,7 @@ describe("FileLedger", () => {
     ledger.change(2, "/p/a.ts", { ...change, kind: "edit" });
     ledger.read(3, "/p/a.ts");
     expect(ledger.records()).toMatchObject([
-      { created: true, edits: 1, reads: 1, lastAt: 2, reasons: ["why"] },
+      { created: true, edits: 1, isRead: true, lastAt: 2, reasons: ["why"] },
     ]);
   });
 
@@ -91,7 +91,7 @@ describe("FileLedger", () => {
     const ledger = new FileLedger();
     ledger.shellCommand(1, "sed -i s/a/b/ docs/x.md", "D:\\shop");
     ledger.change(2, "D:\\shop\\docs\\x.md", { ...change, kind: "edit" });
-    expect(ledger.records()).toMatchObject([{ edits: 2 }]);
+    expect(ledger.records()).toMatchObject([{ edits: 1, byShell: true }]);
   });
 
   it("does not count what an earlier summary counts, and does not treat such a file as new", () => {
@@ -100,8 +100,8 @@ describe("FileLedger", () => {
     ledger.change(2, "/p/b.ts", { ...change, kind: "edit", isCovered: true });
     for (const path of ["/p/a.ts", "/p/b.ts"]) ledger.change(3, path, { ...change, kind: "write" });
     expect(ledger.records()).toMatchObject([
-      { created: false, edits: 1, reads: 0 },
-      { created: false, edits: 1, reads: 0 },
+      { created: false, edits: 1, isRead: false },
+      { created: false, edits: 1, isRead: false },
     ]);
   });
 

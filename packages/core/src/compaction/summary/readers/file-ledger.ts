@@ -3,7 +3,8 @@ import { readShellFiles, type ShellFileUse } from "./shell-files.ts";
 import { type Edit, type FileRecord, fileName, isScratch, UNTOUCHED_FILE } from "./touched-code.ts";
 
 interface FileChange {
-  readonly kind: "write" | "edit";
+  /** `shell`: a shell command changed the file. */
+  readonly kind: "write" | "edit" | "shell";
   readonly edits: readonly Edit[];
   /** Names that the new text defines. */
   readonly defines: readonly string[];
@@ -17,7 +18,7 @@ interface ShellChanges {
   readonly edited: readonly string[];
 }
 
-const UNKNOWN_CHANGE: FileChange = { kind: "edit", edits: [], defines: [], reason: undefined };
+const SHELL_CHANGE: FileChange = { kind: "shell", edits: [], defines: [], reason: undefined };
 
 type MutableRecord = { -readonly [Key in keyof FileRecord]: FileRecord[Key] };
 
@@ -34,14 +35,15 @@ export class FileLedger {
 
   change(at: number, path: string, { kind, edits, reason, defines, isCovered = false }: FileChange): void {
     const file = this.#file(path);
-    const isNew =
-      file.reads === 0 && file.edits === 0 && !this.#covered.has(path) && file.movedFrom === undefined;
+    const isNew = !file.isRead && !isChangedFile(file) && !this.#covered.has(path);
     if (isCovered) this.#covered.add(path);
+    else if (kind === "shell") file.byShell = true;
     else file.edits++;
     file.lastAt = at;
     file.removed = false;
     const shown = edits.filter(({ was, now }) => was.trim() !== "" || now.trim() !== "");
-    if (shown.length > 0) file.lastEdits = [...file.lastEdits, ...shown].slice(-KEPT_EDITS);
+    for (const edit of shown)
+      file.lastEdits = [...withoutUndone(file.lastEdits, edit), edit].slice(-KEPT_EDITS);
     const known = kind === "write" ? [] : file.defines;
     if (kind === "write" || defines.length > 0)
       file.defines = [...new Set([...defines, ...known])].slice(0, MAX_NAMES);
@@ -53,12 +55,14 @@ export class FileLedger {
   read(at: number, path: string, isCovered = false): void {
     const file = this.#file(path);
     if (isCovered) this.#covered.add(path);
-    else file.reads++;
-    if (file.edits === 0 && !file.created) file.lastAt = at;
+    else file.isRead = true;
+    if (!isChangedFile(file)) file.lastAt = at;
   }
 
+  /** Notes a change that no file tool made. A shell command of the agent explains it. */
   changedOutside(path: string): void {
-    this.#file(path).changedOutside = true;
+    const file = this.#file(path);
+    if (!file.byShell) file.changedOutside = true;
   }
 
   /**
@@ -78,7 +82,8 @@ export class FileLedger {
     const known = this.#named(use.kind === "move" ? use.from : use.path);
     if (use.kind === "remove") this.#removed(at, use.path, known);
     else if (use.kind === "move") this.#moved(at, use.from, use.path);
-    else if (!isScratch(use.path)) this.change(at, known?.path ?? use.path, { ...UNKNOWN_CHANGE, isCovered });
+    else if (known !== undefined || !isScratch(use.path))
+      this.change(at, known?.path ?? use.path, { ...SHELL_CHANGE, isCovered });
   }
 
   /** Marks the file as removed, or all known files in the removed folder. */
@@ -131,6 +136,23 @@ export class FileLedger {
     return file;
   }
 }
+
+const isChangedFile = ({ edits, byShell, created, movedFrom }: FileRecord): boolean =>
+  edits > 0 || byShell || created || movedFrom !== undefined;
+
+/** Leaves out edits of which the next edit removes or replaces a line. */
+function withoutUndone(edits: readonly Edit[], next: Edit): readonly Edit[] {
+  const kept = linesOf(next.now);
+  const removed = new Set([...linesOf(next.was)].filter((line) => !kept.has(line)));
+  return edits.filter((edit) => {
+    const before = linesOf(edit.was);
+    return ![...linesOf(edit.now)].some((line) => removed.has(line) && !before.has(line));
+  });
+}
+
+/** Returns the lines that are more than a bracket or a keyword such as `end`. */
+const linesOf = (text: string): ReadonlySet<string> =>
+  new Set(text.split("\n").flatMap((line) => (/\w\W*\w\W*\w\W*\w/.test(line) ? [line.trim()] : [])));
 
 /** Returns true if one path is the end of the other, because one of them starts at an unknown folder. */
 const isSameEnd = (one: string, other: string): boolean =>

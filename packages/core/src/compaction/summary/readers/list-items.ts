@@ -18,10 +18,10 @@ export const LABELS = {
   longerRequest: "**The latest long request before the current one, verbatim:**",
   pastRequests: "**Earlier requests and their outcomes, oldest first:**",
   setting: "**Setting:**",
-  changedFiles: "**Changed, most recent first:**",
-  readFiles: "**Files read but not changed:**",
+  changedFiles: "**Changed, latest known change first:**",
+  readFiles: "**Only read by the assistant itself:**",
   earlierFiles: "**Files from the earlier summary:**",
-  earlierErrors: "**Errors before the last summary, with their latest known state:**",
+  earlierErrors: "**Errors before the last summary (an arrow shows the latest known state):**",
   failures: "**Failures, oldest first:**",
   corrections: "**Corrections and interruptions by the user:**",
   earlierSolutions: "**Before the last summary:**",
@@ -103,16 +103,23 @@ export function doneTo(file: FileRecord): string {
     file.removed ? "removed" : "",
     file.movedFrom === undefined ? "" : `moved from ${inlineCode(file.movedFrom)}`,
     file.created ? "created" : "",
-    file.edits > 0 ? `edited ${file.edits}×` : "",
-    file.reads > 0 ? `read ${file.reads}×` : "",
-    file.changedOutside ? "also changed outside the conversation" : "",
+    editedText(file),
+    file.isRead ? "read" : "",
+    file.changedOutside ? "also changed by a person or a command" : "",
   ];
   return parts.filter((part) => part !== "").join(", ");
 }
 
-const DONE =
-  "(?:removed|moved from `[^`]*`|created|edited \\d+×|read \\d+×|also changed outside the conversation)";
-const ANY_DONE = new RegExp(`${DONE}(?:, )?`, "g");
+/** Counts the edits only if each of them is known. */
+function editedText({ edits, byShell }: Pick<FileRecord, "edits" | "byShell">): string {
+  if (byShell) return edits > 0 ? `edited, also ${BY_SHELL}` : `changed ${BY_SHELL}`;
+  return edits > 0 ? `edited ${edits}×` : "";
+}
+
+const BY_SHELL = "by shell commands";
+/** Earlier versions counted reads, and said "outside the conversation". */
+const DONE = `(?:removed|moved from \`[^\`]*\`|created|edited(?: \\d+×|, also ${BY_SHELL})|changed ${BY_SHELL}|read(?: \\d+×)?|also changed (?:outside the conversation|by a person or a command))`;
+const DONE_START = new RegExp(`^(?: — )?(?:${DONE}(?:, |$))+`);
 const ONLY_DONE = new RegExp(`^ — (?:${DONE}(?:, |$))+$`);
 
 /** Returns true if the rest of an item's first line is only a text of {@link doneTo}. */
@@ -121,25 +128,29 @@ export const isOnlyDone = (text: string): boolean => ONLY_DONE.test(text);
 /** Reads the text of {@link doneTo} back. */
 export function readDone(
   text: string,
-): Pick<FileRecord, "edits" | "reads" | "created" | "removed" | "movedFrom" | "changedOutside"> {
-  const movedFrom = /moved from `([^`]*)`/.exec(text)?.[1];
-  const done = text.replace(/`[^`]*`/g, "");
+): Pick<FileRecord, "edits" | "byShell" | "isRead" | "created" | "removed" | "movedFrom" | "changedOutside"> {
+  const [start = ""] = DONE_START.exec(text) ?? [];
+  const movedFrom = /moved from `([^`]*)`/.exec(start)?.[1];
+  const done = start.replace(/`[^`]*`/g, "");
   return {
-    edits: Number(/edited (\d+)×/.exec(done)?.[1] ?? 0),
-    reads: Number(/read (\d+)×/.exec(done)?.[1] ?? 0),
+    edits: Number(/edited (\d+)×/.exec(done)?.[1] ?? (done.includes("edited") ? 1 : 0)),
+    byShell: done.includes(BY_SHELL),
+    isRead: /\bread\b/.test(done),
     created: done.includes("created"),
     removed: done.includes("removed"),
     ...(movedFrom === undefined ? {} : { movedFrom }),
-    changedOutside: done.includes("also changed outside"),
+    changedOutside: done.includes("also changed"),
   };
 }
 
 /** Facts about a file in an earlier summary. */
 export interface EarlierFile {
   readonly edits: number;
-  readonly reads: number;
+  readonly byShell: boolean;
+  readonly isRead: boolean;
   readonly created: boolean;
   readonly removed: boolean;
+  readonly changedOutside: boolean;
   readonly movedFrom?: string | undefined;
   readonly note: string | undefined;
 }
@@ -173,9 +184,11 @@ export function readEarlierFiles(items: readonly string[], known: readonly strin
   const movedFrom = files.find((file) => file.movedFrom !== undefined)?.movedFrom;
   return {
     edits: files.reduce((sum, { edits }) => sum + edits, 0),
-    reads: files.reduce((sum, { reads }) => sum + reads, 0),
+    byShell: files.some(({ byShell }) => byShell),
+    isRead: files.some(({ isRead }) => isRead),
     created: files.some(({ created }) => created),
     removed: files.some(({ removed }) => removed),
+    changedOutside: files.some(({ changedOutside }) => changedOutside),
     ...(movedFrom === undefined ? {} : { movedFrom }),
     note: notes.size === 0 ? undefined : clip([...notes].join(NOTE_JOINT), MAX_NOTES_CHARS),
   };
@@ -184,28 +197,24 @@ export function readEarlierFiles(items: readonly string[], known: readonly strin
 const NOTE_JOINT = " · ";
 
 export function readEarlierFile(item: string): EarlierFile {
-  const [header = "", ...rest] = proseLines(item);
+  const [header = "", ...rest] = withoutCode(item).filter((line) => !/^\s*Names: /.test(line));
   const isOurs = /^- `[^`]+` — /.test(header);
   const done = header.replace(/^.*?`[^`]+`\**\s*(?:—|-|:|\()?\s*/, "").replace(/\)$/, "");
-  const noteParts = [isOurs ? done.replace(ANY_DONE, "") : done, ...rest.map(withoutLabel)];
+  const noteParts = [isOurs ? done.replace(DONE_START, "") : done, ...rest.map(withoutLabel)];
   const note = oneLine(noteParts.filter((part) => part.trim() !== "").join(NOTE_JOINT));
-  const { edits, reads, created, removed, movedFrom } = readDone(isOurs ? done : "");
+  const did = readDone(isOurs ? done : "");
   const shown = clip(note, isOurs ? MAX_NOTES_CHARS : MAX_NOTE_CHARS);
   return {
-    edits,
-    reads,
-    created,
-    removed,
-    ...(movedFrom === undefined ? {} : { movedFrom }),
+    ...did,
     note: note === "" ? undefined : shown,
   };
 }
 
 const ONLY_READ = "- Only read: ";
 
-/** Files that were only read, by name, with the number of reads. `more`: number of files that are not named. */
+/** Names of files that were only read. `more`: number of files that are not named. */
 export interface ReadFiles {
-  readonly reads: ReadonlyMap<string, number>;
+  readonly names: readonly string[];
   readonly more: number;
 }
 
@@ -213,31 +222,29 @@ export interface ReadFiles {
 export const isOnlyRead = (item: string): boolean => item.startsWith(ONLY_READ);
 
 /** Writes the list of files that were only read, at most `length` of them. */
-export function onlyReadItem({ reads, more }: ReadFiles, length: number): string {
-  const names = [...reads].map(([name, count]) => `${inlineCode(name)}${count > 1 ? ` (${count}×)` : ""}`);
+export function onlyReadItem({ names, more }: ReadFiles, length: number): string {
   const left = Math.max(0, names.length - length) + more;
-  return `${ONLY_READ}${names.slice(0, length).join(", ")}${left > 0 ? `, and ${left} more` : ""}`;
+  return `${ONLY_READ}${names.slice(0, length).map(inlineCode).join(", ")}${left > 0 ? `, and ${left} more` : ""}`;
 }
 
 /** Reads the lists of {@link onlyReadItem} back. */
 export function readOnlyRead(items: readonly string[]): ReadFiles {
-  const reads = new Map<string, number>();
+  const names = new Set<string>();
   let more = 0;
   for (const item of items.filter(isOnlyRead)) {
-    for (const [, name = "", count] of item.matchAll(/`([^`]+)`(?: \((\d+)×\))?/g))
-      reads.set(name, (reads.get(name) ?? 0) + Number(count ?? 1));
+    for (const [, name = ""] of item.matchAll(/`([^`]+)`/g)) names.add(name);
     more += Number(/, and (\d+) more$/.exec(item)?.[1] ?? 0);
   }
-  return { reads, more };
+  return { names: [...names], more };
 }
 
-/** Returns the lines without code and without the names that the file defines. */
-function proseLines(item: string): string[] {
+/** Returns the lines without code blocks. */
+export function withoutCode(item: string): string[] {
   const prose: string[] = [];
   let inCode = false;
   for (const line of item.split("\n")) {
     if (/^\s*(?:`{3,}|~{3,})/.test(line)) inCode = !inCode;
-    else if (!inCode && !/^\s*Names: /.test(line)) prose.push(line);
+    else if (!inCode) prose.push(line);
   }
   return prose;
 }
@@ -263,8 +270,13 @@ export const IN_PROGRESS = "- In progress: the user's latest request (see sectio
 /** Ending of an error that was not seen to pass. */
 export const NOT_SEEN_TO_PASS = " → not seen to pass since";
 
+/** Ending of an error that was not seen to pass, although the hooks of a later commit passed. */
+const COMMIT_SINCE: string = `${NOT_SEEN_TO_PASS} (a later commit with its hooks succeeded)`;
+
 /** Ending of a commit that failed in its hooks. */
 export const BYPASSED = " → committed later without the hooks";
+/** Ending of a commit that failed in hooks which a later commit passed. */
+export const AFTER_BYPASS: string = `${BYPASSED}; a later commit with them succeeded`;
 
 /** Ending of a command that succeeded later. */
 export const laterSuccess = (what: "commit" | "push" | "attempt"): string => ` → a later ${what} succeeded`;
@@ -275,6 +287,8 @@ export function resolutionText(resolution: Resolution | undefined, weight: Error
   const { how } = resolution;
   if (how === "commit" || how === "push" || how === "attempt") return laterSuccess(how);
   if (how === "bypassed") return BYPASSED;
+  if (how === "after-bypass") return AFTER_BYPASS;
+  if (how === "commit-since") return COMMIT_SINCE;
   const files = [...new Set(resolution.editedFiles.map(fileName))];
   const by = files.length > 0 ? ` after editing ${files.join(", ")}` : "";
   return how === "passed"

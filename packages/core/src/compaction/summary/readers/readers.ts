@@ -22,8 +22,10 @@ export {
   earlierMessages,
   earlierWorkInBrief,
   listedMessages,
+  QUOTED_BELOW,
   requestInFull,
   splitItems,
+  withoutFailures,
 } from "./earlier-summary.ts";
 export { type ErrorRecord, successOf } from "./error-ledger.ts";
 export {
@@ -47,6 +49,7 @@ export {
 } from "./exchanges.ts";
 export { failureText } from "./failure-text.ts";
 export {
+  AFTER_BYPASS,
   AFTER_INTERRUPTION,
   BYPASSED,
   doneTo,
@@ -71,6 +74,7 @@ export {
   readOnlyRead,
   resolutionText,
   SEE_CURRENT_REQUEST,
+  withoutCode,
 } from "./list-items.ts";
 export { isNamedTestSeenToPass } from "./named-tests.ts";
 export { Happenings, OWN_PLAN, remainingWork } from "./open-items.ts";

@@ -26,8 +26,19 @@ export function readShellFiles(command: string, cwd?: string): ShellRun {
     if (words[0] === "mkdir") for (const word of words.slice(1)) made.add(resolvedPath(word, at));
     return usesOf(words, simple.redirections, at, made);
   });
-  return { uses, cwd: clearPart(folder) || undefined };
+  return { uses: withoutRestored(uses), cwd: clearPart(folder) || undefined };
 }
+
+/** Leaves out changes that a later command of the line takes back. */
+function withoutRestored(uses: readonly UseOrRestore[]): readonly ShellFileUse[] {
+  return uses.flatMap((use, index) => {
+    const isRestored = uses.slice(index).some(({ kind, path }) => kind === "restore" && path === use.path);
+    return use.kind === "restore" || isRestored ? [] : [use];
+  });
+}
+
+/** `restore`: the file is as it was before, because a backup or the repository replaces it. */
+type UseOrRestore = ShellFileUse | { readonly kind: "restore"; readonly path: string };
 
 /** Removes assignments and wrappers before the program. */
 function withoutWrappers(words: readonly string[]): readonly string[] {
@@ -41,7 +52,7 @@ function usesOf(
   redirections: readonly Redirection[],
   folder: string,
   made: ReadonlySet<string>,
-): readonly ShellFileUse[] {
+): readonly UseOrRestore[] {
   const [program = "", ...rest] = words[0] === "git" ? words.slice(1) : words;
   const place = (path: string): string => resolvedPath(path, folder);
   const written = redirected(words, redirections).map(
@@ -51,6 +62,13 @@ function usesOf(
   switch (program) {
     case "rm":
       return paths.filter(isClearPath).map((path): ShellFileUse => ({ kind: "remove", path: place(path) }));
+    case "checkout":
+    case "restore":
+      return paths.filter(isFile).map((path): UseOrRestore => ({ kind: "restore", path: place(path) }));
+    case "cp":
+      return paths.length === 2 && BACKUP.test(paths[0] ?? "") && isFile(paths[1] ?? "")
+        ? [{ kind: "restore", path: place(paths[1] ?? "") }]
+        : written;
     case "mv":
       return movesOf(paths, place, made);
     case "tee":
@@ -96,6 +114,9 @@ function movesOf(
     return { kind: "move", from, path: isFolder ? place(`${target}/${fileName(from)}`) : place(target) };
   });
 }
+
+/** A copy that a command line made before it changed a file. */
+const BACKUP = /^\/tmp\/|\.(?:bak|orig|old|backup|saved?)$/i;
 
 const isClearPath = (word: string): boolean => word !== "" && !isUnclear(word);
 

@@ -26,6 +26,7 @@ import {
   definedNames,
   editsIn,
   type FileRecord,
+  fileName,
   fileUseIn,
   importedPackages,
   languageOf,
@@ -64,6 +65,8 @@ interface CallSetting {
 /** Reads tool calls with their results into ledgers of files, errors, to-dos, answers and findings. */
 export class ToolReader {
   readonly todos: TodoLedger = new TodoLedger();
+  /** Branch that the last output of git names. */
+  branch: string | undefined;
   readonly #files = new FileLedger();
   readonly #errors = new ErrorLedger();
   readonly #answers: Answer[] = [];
@@ -88,8 +91,8 @@ export class ToolReader {
     const call = callOf(at, pair, setting);
     if (call.isError && isRefusal(call.output)) {
       if (setting.aside) return undefined;
-      const label = `${labelOf(call)} (refused by the user)`;
-      exchange.actions.push({ kind: "tool", at, label, failed: true });
+      const label = `${labelOf(call)} → not run (refused by the user)`;
+      exchange.actions.push({ kind: "tool", at, label, failed: false });
       return refusalReason(call.output);
     }
     if (this.#fileCall(call, exchange) || setting.aside) return undefined;
@@ -141,13 +144,14 @@ export class ToolReader {
         : edits.map(({ now }) => now).join("\n");
     // In prose, words such as "class outright" look like definitions.
     const defines = languageOf(path) === undefined ? [] : [...definedNames(code)];
-    const reason = setting.aside ? undefined : reasonFrom(setting.said);
+    const reason = setting.aside ? undefined : reasonFrom(setting.said, path);
     const kind = use === "write" && existedBefore(call) ? "edit" : use;
     this.#files.change(at, path, { kind, edits, defines, reason, isCovered: setting.isCovered });
     this.#errors.fileEdited(path);
     this.#tallies.packages.add(importedPackages(code), at);
     this.#tallies.names.add(defines, setting.round);
-    if (!setting.aside) exchange.actions.push({ kind: "edit", at, path, edit: edits.at(-1) });
+    if (!setting.aside)
+      exchange.actions.push({ kind: "edit", at, path, edit: edits.at(-1), isWhole: use === "write" });
     return true;
   }
 
@@ -167,7 +171,8 @@ export class ToolReader {
       for (const path of edited) this.#errors.fileEdited(path);
     }
     this.#errors.command(run, output ?? "");
-    if (!run.failed && run.commit) exchange.commits.push({ at, ...run.commit });
+    if (!run.failed) for (const commit of run.commits) exchange.commits.push({ at, ...commit });
+    if (run.branch !== undefined) this.branch = run.branch;
   }
 
   #otherTool(call: Call, exchange: OpenExchange): void {
@@ -252,9 +257,17 @@ const SILENT_TOOLS: ReadonlySet<string> = new Set(
 /** Fields that show the subject of a call, the most specific first. */
 const TARGET_FIELDS = "description url query pattern file_path path command summary action".split(" ");
 
-function reasonFrom(said: string | undefined): string | undefined {
+function reasonFrom(said: string | undefined, path: string): string | undefined {
   const sentence = said === undefined ? undefined : reasonBefore(said);
+  if (sentence === undefined || namesOtherFile(sentence, path)) return undefined;
   return sentence && clip(sentence.replace(/[:：]$/, ""), MAX_REASON_CHARS);
+}
+
+/** Returns true if a sentence names files, but not this one. It announces the change of another file. */
+function namesOtherFile(sentence: string, path: string): boolean {
+  const names = [...sentence.matchAll(/`([\w@./\\-]+\.\w{1,5})`/g)].map(([, name = ""]) => name);
+  const files = names.filter((name) => languageOf(name) !== undefined).map(fileName);
+  return files.length > 0 && !files.includes(fileName(path));
 }
 
 const targetOf = (input: unknown): string => oneLine(headOf(firstString(input, ...TARGET_FIELDS) ?? "", 300));

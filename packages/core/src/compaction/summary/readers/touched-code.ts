@@ -9,8 +9,11 @@ export { fileName } from "./shell/paths.ts";
 
 export interface FileRecord {
   readonly path: string;
-  readonly reads: number;
+  readonly isRead: boolean;
+  /** Number of edits with file tools. */
   readonly edits: number;
+  /** True if a shell command of the agent changed the file. The number of such changes is not known. */
+  readonly byShell: boolean;
   readonly created: boolean;
   /** True if somebody else changed the file while the agent worked. */
   readonly changedOutside: boolean;
@@ -42,8 +45,9 @@ export function fileUseIn(tool: string, input: unknown): "read" | "write" | "edi
 /** Record of a file without any known use. */
 export const UNTOUCHED_FILE: FileRecord = Object.freeze({
   path: "",
-  reads: 0,
+  isRead: false,
   edits: 0,
+  byShell: false,
   created: false,
   changedOutside: false,
   removed: false,

@@ -27,6 +27,8 @@ export interface RunnerRun {
   readonly passedNames: readonly string[];
   /** True if {@link failedNames} has every failed test. */
   readonly namesAll: boolean;
+  /** True if the last result in the output is a pass. */
+  readonly endsWithPass: boolean;
 }
 
 /** Lines of package managers and task runners that report a failed script. */
@@ -76,12 +78,17 @@ export function readRuns(
     else if (isFailure && command.canFailLine) {
       if (isOnly && state !== "nothing") state = "failed";
       else if (isChained && culprit !== -1 && index < culprit) state = "passed";
-    } else if (!isFailure && isChained) {
+    } else if (isEchoed(command, output) && state === "unknown") state = "passed";
+    else if (!isFailure && isChained) {
       if (!(state === "failed" && evidence.isFirm) && state !== "nothing") state = "passed";
     } else if (state === "unknown" && isSilentPass(command, runner, output, isFailure)) state = "passed";
     return { scope: { ...scope, runner: scope.runner ?? runner }, state, ...evidence };
   });
 }
+
+/** Returns true if the output has the text of a later `echo` that runs only after this command succeeded. */
+const isEchoed = ({ echoedAfter }: ShellCommand, { lines }: CommandOutput): boolean =>
+  echoedAfter !== undefined && lines.includes(echoedAfter);
 
 /**
  * Returns the run that made a chain fail. A run with counts of its own was reached, so the runs before it
@@ -95,6 +102,7 @@ function culpritAmong(read: readonly { readonly command: ShellCommand; readonly 
 }
 
 interface Seen extends Evidence {
+  readonly endsWithPass: boolean;
   /** True if the output shows a passed part besides the failed part. */
   readonly passesToo: boolean;
 }
@@ -115,9 +123,13 @@ function evidenceOf(
   const scriptFailed = scope.runner === undefined && view.lines.some((line) => SCRIPT_FAILED.test(line));
   const isDoubtful = scope.runner === undefined && view.lines.some((line) => COMPLAINT.test(line));
   const verdict = failed || scriptFailed ? "failed" : isDoubtful ? "none" : joinedVerdict(found);
-  const passesToo = known.some((runner) =>
-    view.lines.some((line) => runner.passed.test(line) && !runner.failed.test(line)),
-  );
+  const isPass = (runner: Runner, line: string): boolean =>
+    runner.passed.test(line) && !runner.failed.test(line);
+  const passesToo = known.some((runner) => view.lines.some((line) => isPass(runner, line)));
+  const endsWithPass = known.some((runner) => {
+    const last = view.lines.findLast((line) => runner.passed.test(line) || runner.failed.test(line));
+    return last !== undefined && isPass(runner, last);
+  });
   return {
     runner: known[0],
     isShared,
@@ -127,6 +139,7 @@ function evidenceOf(
       verdict,
       isFirm: scriptFailed || (failed?.isFirm ?? true),
       passesToo,
+      endsWithPass,
     },
   };
 }

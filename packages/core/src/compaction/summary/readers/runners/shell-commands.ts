@@ -28,6 +28,8 @@ export interface ShellCommand {
   readonly dropsErrors: boolean;
   /** True if the command runs in the background. */
   readonly isBackground: boolean;
+  /** Text of a later `echo` that runs only if this command succeeded. */
+  readonly echoedAfter: string | undefined;
 }
 
 const DEFAULT_LINES = 10;
@@ -35,9 +37,10 @@ const DEFAULT_LINES = 10;
 /** Returns the commands of a line, in order. `cwd`: the folder in which the line starts. */
 export function shellCommands(line: string, cwd?: string): readonly ShellCommand[] {
   const { commands, lastList } = readShellLine(line, cwd);
-  const hasKeywords = commands.some(
+  const firstControl = commands.findIndex(
     ({ keywords, words: [first = ""] }) => keywords.length > 0 || CONTROL_WORDS.test(first),
   );
+  const hasKeywords = firstControl !== -1;
   const stopsOnError = commands.some(({ words }) => words[0] === "set" && /^-\w*e/.test(words[1] ?? ""));
   const withOr = new Set(commands.flatMap(({ after, list }) => (after === "||" ? [list] : [])));
   return commands.map((command, index): ShellCommand => {
@@ -51,8 +54,22 @@ export function shellCommands(line: string, cwd?: string): readonly ShellCommand
       filters: filtersAfter(commands, index),
       dropsErrors: dropsErrors(command),
       isBackground: after === "&",
+      echoedAfter:
+        pipedTo === undefined && (index < firstControl || !hasKeywords)
+          ? echoAfter(commands, index)
+          : undefined,
     };
   });
+}
+
+/** Returns the text of the first `echo` that follows a command through `&&` alone. */
+function echoAfter(commands: readonly SimpleCommand[], index: number): string | undefined {
+  for (let at = index; commands[at]?.after === "&&"; ) {
+    const { words = [], redirections = [] } = commands[++at] ?? {};
+    const text = words.slice(1).join(" ");
+    if (words[0] === "echo" && redirections.length === 0 && /^\w[^$\\]{3,}$/.test(text)) return text;
+  }
+  return undefined;
 }
 
 /** Returns true for a command that prepares a line and is not the reason for its failure. */

@@ -1,0 +1,157 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, toolResult, toolUse } from "../../../../../../test/support/builders.ts";
+import { continuationMessage, splitSections } from "../summary-message.ts";
+import { summarize } from "./summarize.ts";
+
+const countTokens = (text: string): number => Math.ceil(text.length / 3);
+const summaryOf = (session: ConversationBuilder): string => summarize(session.entries, { countTokens }).text;
+const filesOf = (text: string): string =>
+  splitSections(text).find((section) => section.name === "Files and Code Sections")?.body ?? "";
+
+/** Starts a conversation after a summary. */
+function after(summary: string): ConversationBuilder {
+  const session = new ConversationBuilder();
+  session.boundary();
+  session.summary(
+    continuationMessage({ summary, transcriptPath: "/t.jsonl", keptRecent: false, trigger: "auto" }),
+  );
+  return session;
+}
+
+let calls = 0;
+const id = (): string => `call-${++calls}`;
+const reads = (session: ConversationBuilder, path: string): unknown =>
+  session.tool(id(), "Read", { file_path: path }, "1\tcode");
+const edits = (session: ConversationBuilder, path: string, was = "a", now = "b"): unknown =>
+  session.tool(id(), "Edit", { file_path: path, old_string: was, new_string: now }, "ok");
+const writes = (session: ConversationBuilder, path: string): unknown =>
+  session.tool(id(), "Write", { file_path: path, content: "x" }, "File created successfully");
+const runs = (session: ConversationBuilder, command: string): unknown =>
+  session.tool(id(), "Bash", { command }, "ok");
+
+function started(): ConversationBuilder {
+  const session = new ConversationBuilder();
+  session.user("Add a discount to the cart");
+  return session;
+}
+
+describe("rows about files", () => {
+  it("prints no number of reads, and reads the numbers of earlier summaries", () => {
+    const earlier = [
+      "## 3. Files and Code Sections",
+      "**Changed, most recent first:**",
+      "- `src/cart.ts` — edited 2×, read 4×, also changed outside the conversation",
+      "**Files read but not changed:**",
+      "- Only read: `src/page.ts` (3×), `src/list.ts`",
+    ].join("\n");
+    const session = after(earlier);
+    session.user("Go on");
+    reads(session, "/shop/src/cart.ts");
+    reads(session, "/shop/src/page.ts");
+    const files = filesOf(summaryOf(session));
+    expect(files).toContain("`/shop/src/cart.ts` — edited 2×, read, also changed by a person or a command\n");
+    expect(files).toContain("- Only read: `/shop/src/page.ts`, `src/list.ts`");
+    expect(files).not.toMatch(/read \d|\(\d×\)/);
+  });
+
+  it("does not list a file as read when every read of it failed", () => {
+    const session = started();
+    session.assistant([toolUse("r", "Read", { file_path: "/shop/src/cart.ts" })]);
+    session.user([toolResult("r", "<tool_use_error>Sibling tool call errored</tool_use_error>", true)]);
+    expect(filesOf(summaryOf(session))).not.toContain("cart.ts");
+  });
+
+  it("prints no number of edits for a file that shell commands changed too", () => {
+    const session = started();
+    edits(session, "/shop/src/cart.ts");
+    runs(session, "sed -i s/a/b/ /shop/src/cart.ts");
+    runs(session, "cat >> /shop/src/list.ts <<EOF\nx\nEOF");
+    const text = summaryOf(session);
+    const next = after(text);
+    edits(next, "/shop/src/cart.ts");
+    edits(next, "/shop/src/list.ts");
+    for (const files of [filesOf(text), filesOf(summaryOf(next))])
+      expect(files).toContain("`/shop/src/cart.ts` — edited, also by shell commands\n");
+    expect(filesOf(text)).toContain("`/shop/src/list.ts` — changed by shell commands\n");
+    expect(filesOf(summaryOf(next))).toContain("`/shop/src/list.ts` — edited, also by shell commands\n");
+  });
+
+  it("says of a scratch file that the assistant appended to it, and not that somebody else changed it", () => {
+    const session = started();
+    writes(session, "/tmp/notes/plan.md");
+    runs(session, "cat >> /tmp/notes/plan.md <<EOF\nx\nEOF");
+    session.attachment({ type: "edited_text_file", filename: "/tmp/notes/plan.md", snippet: "x" });
+    const files = filesOf(summaryOf(session));
+    expect(files).toContain("plan.md` — created, changed by shell commands\n");
+    expect(files).not.toContain("a person");
+  });
+
+  it("does not list a file that a command line changed and restored", () => {
+    const session = started();
+    runs(
+      session,
+      "cp src/cart.go /tmp/cart.bak && sed -i s/a/b/ src/cart.go && go test ./...; cp /tmp/cart.bak src/cart.go",
+    );
+    runs(session, "sed -i s/a/b/ src/list.go && go test ./...; git checkout src/list.go");
+    expect(filesOf(summaryOf(session)).trim()).toBe("No files on record.");
+  });
+
+  it("lists changed files by their last known change, whatever the number of edits", () => {
+    const session = started();
+    for (let edit = 0; edit < 9; edit++) edits(session, "/shop/src/cart.ts", `a${edit}`, `b${edit}`);
+    writes(session, "/shop/src/list.ts");
+    runs(session, "sed -i s/a/b/ /shop/src/page.ts");
+    reads(session, "/shop/src/cart.ts");
+    const order = [...filesOf(summaryOf(session)).matchAll(/^- `\/shop\/src\/(\w+)\.ts`/gm)].map(
+      ([, name]) => name,
+    );
+    expect(order).toEqual(["page", "list", "cart"]);
+  });
+
+  it("lists a file that was only read since the earlier summary after the files that were changed since", () => {
+    const session = started();
+    edits(session, "/shop/src/cart.ts");
+    const next = after(summaryOf(session));
+    edits(next, "/shop/src/list.ts");
+    for (const name of ["a", "b", "c", "d", "cart"]) reads(next, `/shop/src/${name}.ts`);
+    expect(filesOf(summaryOf(next))).toMatch(/list\.ts[\s\S]*cart\.ts/);
+  });
+
+  it("shows no edit of which a later edit removed a line", () => {
+    const session = started();
+    edits(session, "/shop/src/cart.ts", "total()", "total()\nlenient()\nround()");
+    edits(session, "/shop/src/cart.ts", "lenient()", "strict()");
+    session.user("Now the list");
+    session.assistant("Let me see.");
+    for (const path of ["a", "b", "c"]) edits(session, `/shop/src/${path}.ts`);
+    session.assistant("Done.");
+    const files = filesOf(summaryOf(session));
+    expect(files).toContain("+strict()");
+    expect(files).not.toMatch(/^[ +]*lenient/m);
+  });
+
+  it("cuts whole code blocks from an item of an earlier summary, never a part of a change", () => {
+    const removed = Array.from({ length: 40 }, (_, line) => `-removed line number ${line} of the handler`);
+    const code = ["  ```ts", "  added();", "  ```", "  ```diff", ...removed, "  ```"];
+    const earlier = [
+      "## 3. Files and Code Sections",
+      "- `src/cart.ts` — edited 2×",
+      "  Why: the total was wrong",
+    ];
+    const session = after([...earlier, ...code].join("\n"));
+    session.assistant("Done.");
+    const files = filesOf(summaryOf(session));
+    expect(files).toContain("Why: the total was wrong");
+    expect(files).not.toContain("```");
+  });
+
+  it("uses no announcement of a change to another file as the reason for a change", () => {
+    const session = started();
+    session.assistant("Now fix the rounding of the total in `list.ts`:");
+    edits(session, "/shop/src/list.ts");
+    edits(session, "/shop/src/cart.ts");
+    const files = filesOf(summaryOf(session));
+    expect(files.split("Why: ")).toHaveLength(2);
+    expect(files).toMatch(/list\.ts` — edited 1×\n {2}Why: Now fix the rounding/);
+  });
+});
