@@ -124,6 +124,7 @@ export {
   readCancellation,
   reportsFault,
   ruleIn,
+  saysLasting,
   saysRule,
   saysStrictRule,
 } from "./said-words.ts";
