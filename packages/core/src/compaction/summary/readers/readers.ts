@@ -46,6 +46,7 @@ export {
   soundsLikeCorrection,
 } from "./exchanges.ts";
 export { failureText } from "./failure-text.ts";
+export { failuresOfUser, isTakenUp, leftWork } from "./left-work.ts";
 export {
   AFTER_INTERRUPTION,
   BYPASSED,
@@ -73,8 +74,9 @@ export {
   SEE_CURRENT_REQUEST,
 } from "./list-items.ts";
 export { isNamedTestSeenToPass } from "./named-tests.ts";
-export { Happenings, OWN_PLAN, remainingWork } from "./open-items.ts";
+export { Happenings, isSameWork, OWN_PLAN, remainingWork } from "./open-items.ts";
 export { answerToAside, endsWithReport, isReportOf, statedOutcome } from "./outcomes.ts";
+export { withoutNotCommitted } from "./passing-state.ts";
 export {
   endsWithQuestion,
   hasIdeographs,
