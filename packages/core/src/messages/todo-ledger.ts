@@ -39,13 +39,15 @@ export const isTodoTool = (name: string): boolean => TODO_TOOLS.has(name);
 export class TodoLedger {
   #list: readonly TrackedTodo[] = [];
   readonly #tasks = new Map<string, TrackedTodo>();
+  /** Pending items that a newer list does not contain, by their words. */
+  readonly #dropped = new Map<string, TrackedTodo>();
 
   /** Reads a tool call. Returns true if the call was about to-dos. A failed call changes nothing. */
   call({ name, at, input, isError, outcome, resultText }: TodoCall): boolean {
     if (isError) return isTodoTool(name);
     const place = at === undefined ? {} : { at };
     if (name === "TodoWrite") {
-      this.#list = readAll(listField(input, "todos")).map((todo) => ({ ...withoutId(todo), ...place }));
+      this.#replaceList(readAll(listField(input, "todos")).map((todo) => ({ ...withoutId(todo), ...place })));
     } else if (name === "TaskUpdate") this.#update(input, place);
     else if (name === "TaskCreate") {
       const id = firstString(field(outcome, "task"), "id") ?? /#(\w+)/.exec(resultText())?.[1];
@@ -98,6 +100,17 @@ export class TodoLedger {
 
   todos(): readonly TrackedTodo[] {
     return [...this.#list, ...this.#tasks.values()];
+  }
+
+  /** Returns pending items of earlier lists that the agent left out when it wrote the list again. */
+  dropped(): readonly TrackedTodo[] {
+    return [...this.#dropped.values()];
+  }
+
+  #replaceList(list: readonly TrackedTodo[]): void {
+    for (const todo of this.#list) if (todo.status === "pending") this.#dropped.set(todo.content, todo);
+    for (const { content } of list) this.#dropped.delete(content);
+    this.#list = list;
   }
 
   /**

@@ -25,6 +25,19 @@ describe("types of directives", () => {
     expect(readDirective(text)).toEqual({ type: "request", rules });
   });
 
+  it("reads a sentence that keeps a piece of the code as a part of a long plan, unless it says always", () => {
+    const plan = "Implement this plan.\n\n".padEnd(1_600, "- Add a table of prices to the shop.\n");
+    const rulesAfter = (sentence: string): readonly string[] => readDirective(`${plan}\n${sentence}`).rules;
+    expect(rulesAfter("- Keep `PAGE_SIZE` (used by the export).")).toEqual([]);
+    expect(rulesAfter("- Only `prices.ts` changes.")).toEqual([]);
+    for (const rule of [
+      "Always keep `PAGE_SIZE` below 50.",
+      "Do not touch `legacy/`.",
+      "Keep the public names.",
+    ])
+      expect(rulesAfter(rule)).toEqual([rule]);
+  });
+
   it.each([
     "Why is this slow?",
     "Is it done already?",

@@ -11,6 +11,7 @@ import {
   proseSentences,
   readCancellation,
   ruleIn,
+  saysLasting,
   saysStrictRule,
 } from "../summary/readers/readers.ts";
 
@@ -42,7 +43,7 @@ export function readDirective(text: string): ReadDirective {
   const sentences = ownSentences(text, isLong);
   const found = sentences.map((sentence) => ({
     sentence,
-    rule: isLong && !saysStrictRule(sentence) ? undefined : ruleIn(sentence),
+    rule: isLong && !isRuleOfLongText(sentence) ? undefined : ruleIn(sentence),
   }));
   const rules = found.flatMap(({ rule }) => (rule !== undefined && isStandalone(rule) ? [rule] : []));
   if (rules.length > 0) {
@@ -54,6 +55,16 @@ export function readDirective(text: string): ReadDirective {
   if (sentences.some(asksOnly)) return { type: "question", rules: [] };
   return { type: isStatement(text, sentences) ? "statement" : "request", rules: [] };
 }
+
+/** A detail of the described work, as in "Keep `PAGE_SIZE`, because the export uses it". */
+const DETAIL_OF_TASK = /^(?:(?:and|but|also|please|note)[,:]? )*(?:keep\b[^`]{0,40}`|only `)/i;
+
+/**
+ * Returns true if a sentence of a long description states a rule. A sentence that keeps a piece of the code is
+ * a part of the described work and ends with it, unless it says "always" or the like.
+ */
+const isRuleOfLongText = (sentence: string): boolean =>
+  saysStrictRule(sentence) && (saysLasting(sentence) || !DETAIL_OF_TASK.test(sentence));
 
 /**
  * Returns true if every sentence only tells something. In doubt, a text asks for work. A report of a problem

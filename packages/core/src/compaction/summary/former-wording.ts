@@ -44,6 +44,8 @@ export const FORMER_LABELS: readonly string[] = [
   "**Open at the last summary (may have been done since; see 1 and 8):**",
   "**Open at the last summary (may be done by now: see 1 and 8):**",
   "**Steps since the current request, oldest first:**",
+  "**Still open when the conversation stopped:**",
+  "**What the assistant said last, verbatim:**",
   "**Where things stood at the end of this part; newer messages follow:**",
 ];
 

@@ -39,6 +39,7 @@ import {
   saysLittle,
   statedOutcome,
   withoutFailures,
+  withoutNotCommitted,
 } from "../readers/readers.ts";
 import { type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
 import { reasonPieces, remarkPieces } from "./render-reasons.ts";
@@ -344,11 +345,12 @@ function planPiece(plan: Plan, index: number): Piece {
   return piece(forms, 300 + index, LABELS.plans);
 }
 
-function findingPieces({ findings }: SessionDigest): Piece[] {
+function findingPieces({ findings, exchanges }: SessionDigest): Piece[] {
+  const lastCommit = exchanges.flatMap(({ commits }) => commits).at(-1)?.at ?? -1;
   const kept = findings.filter((finding) => finding.text.length > 20).slice(-MAX_FINDINGS);
   return kept.map((finding, index) => {
     const title = clip(oneLine(finding.title), 100);
-    const report = condensed(finding.text);
+    const report = condensed(lastCommit > finding.at ? withoutNotCommitted(finding.text) : finding.text);
     const forms = [700, 320, 140].map((chars) => `- ${title}: ${clip(report, chars)}`);
     return piece(forms, rising(130, 220, index, kept.length), LABELS.findings);
   });
@@ -371,11 +373,12 @@ function earlierSolutions({ earlier, exchanges }: SessionDigest): Piece[] {
   const all = earlierItems(earlier, "Problem Solving").filter((item) => readReasonItem(item) === undefined);
   const works = all.filter(isWork).slice(0, -MAX_EARLIER_WORKS);
   const work = exchanges.length === 0 ? "" : earlierWorkInBrief(earlier);
+  const hasCommitted = exchanges.some(({ commits }) => commits.length > 0);
   const items = all
     .filter((item) => !works.includes(item))
     .map((item) => (exchanges.length === 0 ? item : asEarlierWork(item)));
   const pieces = items.map((item, index) => {
-    const bullet = bulleted(item);
+    const bullet = bulleted(hasCommitted && !ANSWER_ITEM.test(item) ? withoutNotCommitted(item) : item);
     return piece(
       [clipMarkdown(bullet, MAX_EARLIER_SOLUTION_CHARS), clip(oneLine(bullet), 160)],
       // Answers of the user stay as important as they were when they were new.

@@ -1,21 +1,34 @@
+import { headOf } from "../../../messages/text.ts";
 import { bulleted, clip, inlineCode, oneLine, quoted } from "../clip.ts";
 import {
   earlierItems,
   endsWithReport,
+  failuresOfUser,
   Happenings,
   IN_PROGRESS,
   isRequest,
+  isSameWork,
+  isTakenUp,
   LABELS,
   labelsDoneWork,
+  leftWork,
   messageKey,
+  NOT_SEEN_TO_PASS,
   programKey,
   readCommand,
   remainingWork,
   type SessionDigest,
 } from "../readers/readers.ts";
 import { type Piece, piece, rising } from "./budget.ts";
+import { renderErrors } from "./render-errors.ts";
 import { currentRequestBefore } from "./render-history.ts";
-import { isEarlierStepCurrent } from "./render-work.ts";
+import {
+  AFTER_COMMAND,
+  isCommandDone,
+  isEarlierStepCurrent,
+  NEWEST_ANSWER,
+  newestAnswers,
+} from "./render-next-step.ts";
 
 /** Renders the section "Pending Tasks". Every item is compared with later work before it is listed. */
 
@@ -41,12 +54,18 @@ interface EarlierTask {
   readonly content: string;
   /** Number of summaries in a row that did not mention the item. */
   readonly unmentioned: number;
-  readonly origin: "todo" | "plan" | "other";
+  readonly origin: "todo" | "dropped" | "plan" | "left" | "other";
 }
 
 const ONCE = " (not mentioned since the last summary)";
 const EXPIRED = "- Not mentioned for two summaries, may no longer apply: ";
 const OWN_PLAN = "- [assistant's plan] ";
+/** Work that a report of the agent left undone. */
+const NAMED = "- [named by the assistant as remaining] ";
+/** The user's last request before the report. The report may also be about an earlier one. */
+const IN_REPORT = / \(in its report after "[^"]*"\)$/;
+/** Item of a to-do list that a newer list replaced. */
+const DROPPED = "- [open, dropped from the list] ";
 /** An item of a to-do list, as {@link todoPieces} writes it. */
 const LISTED = /^- \[(?: |in progress)\] /;
 
@@ -58,12 +77,19 @@ function readTask(item: string): EarlierTask {
   const isExpired = item.startsWith(EXPIRED);
   const isOnce = item.endsWith(ONCE);
   const line = isExpired ? `- ${item.slice(EXPIRED.length)}` : isOnce ? item.slice(0, -ONCE.length) : item;
-  const origin = LISTED.test(line) ? "todo" : line.startsWith(OWN_PLAN) ? "plan" : "other";
   const content = line
     .replace(LISTED, "")
     .replace(/^(?:[-*•]|\d{1,3}[.)])\s+/, "")
-    .replace(/^\[[^\]]{1,40}\] /, "");
-  return { line, content, unmentioned: isExpired ? EXPIRES_AFTER : isOnce ? 1 : 0, origin };
+    .replace(/^\[[^\]]{1,40}\] /, "")
+    .replace(IN_REPORT, "");
+  return { line, content, unmentioned: isExpired ? EXPIRES_AFTER : isOnce ? 1 : 0, origin: originOf(line) };
+}
+
+function originOf(line: string): EarlierTask["origin"] {
+  if (LISTED.test(line)) return "todo";
+  if (line.startsWith(NAMED)) return "left";
+  if (line.startsWith(DROPPED)) return "dropped";
+  return line.startsWith(OWN_PLAN) ? "plan" : "other";
 }
 
 /** Writes an open item by the number of summaries that did not mention it. */
@@ -118,13 +144,35 @@ const KEY_CHARS = 90;
 
 const keyOf = (content: string): string => messageKey(content).slice(0, KEY_CHARS);
 
-/** Renders remaining work that only the agent's words name. A to-do list is a better record of it. */
-function remainingPieces({ exchanges, todos }: SessionDigest): Piece[] {
-  if (todos.some(({ status }) => status !== "completed")) return [];
-  return remainingWork(exchanges).map((work, index) =>
-    piece([`${OWN_PLAN}${clip(work, 240)}`, `${OWN_PLAN}${clip(work, 100)}`], 420 - index, LABELS.remaining),
+/**
+ * Renders remaining work that only the agent's words name. A to-do list is a better record of a plan, but it
+ * does not list the work that a report left undone.
+ */
+function remainingPieces({ exchanges, todos, droppedTodos }: SessionDigest): Piece[] {
+  const left = leftWork(exchanges).filter(
+    ({ text }) => !todos.some((todo) => isSameWork(todo.content, text)),
+  );
+  const isTracked = todos.some(({ status }) => status !== "completed");
+  const plan = isTracked
+    ? []
+    : remainingWork(exchanges).filter((work) => !left.some(({ text }) => isSameWork(text, work)));
+  const dropped = droppedTodos.filter(({ content }) => !left.some(({ text }) => isSameWork(text, content)));
+  const lines = [
+    ...dropped.map(({ content }) => [DROPPED, oneLine(content), ""] as const),
+    ...left.map(({ text, request }) => [NAMED, text, request ? reportOn(request) : ""] as const),
+    ...plan.map((work) => [OWN_PLAN, work, ""] as const),
+  ];
+  return lines.map(([mark, work, source], index) =>
+    piece(
+      [240, 100].map((chars) => `${mark}${clip(work, chars)}${source}`),
+      420 - index,
+      mark === DROPPED ? LABELS.todos : LABELS.remaining,
+    ),
   );
 }
+
+const reportOn = (request: string): string =>
+  ` (in its report after "${clip(oneLine(headOf(request, 400)).replace(/"/g, "'"), 50)}")`;
 
 function waitingPieces(digest: SessionDigest): Piece[] {
   const lines = [
@@ -132,34 +180,47 @@ function waitingPieces(digest: SessionDigest): Piece[] {
       (question) => `- Question to the user without an answer yet: ${quoted(oneLine(question))}`,
     ),
     ...digest.unansweredCalls.slice(-5).map((call) => `- Tool call without a result: ${call}`),
-    ...digest.runningTasks.map(
-      (task) => `- Background agent has not reported back: ${task.title} (id ${task.id})`,
-    ),
+    ...digest.runningTasks.map((task) => `${NOT_REPORTED}${task.title} (id ${task.id})`),
     ...openFailures(digest),
     ...workUnderWay(digest),
   ];
   return lines.map((line) => piece([clip(line, 400), clip(line, 140)], 430, LABELS.waiting));
 }
 
+const NOT_REPORTED = "- Background task has not reported back: ";
+/** The same in an earlier summary, with the id. Earlier versions wrote "agent". */
+const WAITS_FOR_TASK = /^- Background (?:task|agent) has not reported back: .* \(id (\w+)\)$/;
+
 /** Returns the current request if the conversation stops in the middle of the work on it. */
 function workUnderWay(digest: SessionDigest): string[] {
   const { exchanges, openQuestions, lastActor } = digest;
   if (openQuestions.length > 0 || (lastActor !== "tool" && lastActor !== "person")) return [];
   if (!exchanges.some(isRequest) && currentRequestBefore(digest) === undefined) return [];
-  return [lastActor === "tool" ? IN_PROGRESS : "- Not started: the user's latest request (see section 1)"];
+  if (lastActor === "person") return ["- Not started: the user's latest request (see section 1)"];
+  const answers = newestAnswers(digest);
+  const answer = answers === undefined ? [] : [`${NEWEST_ANSWER}${answers}`];
+  return [isCommandDone(digest) ? AFTER_COMMAND : IN_PROGRESS, ...answer];
 }
 
-/** Returns tests and builds that failed in the last exchange and are not fixed. */
-function openFailures({ exchanges, errors }: SessionDigest): string[] {
-  const since = exchanges.at(-1)?.message?.at ?? 0;
-  const open = errors.filter(
-    (error) => error.weight === 3 && error.resolution === undefined && error.at >= since,
+const MAX_FAILURES = 4;
+const userFailure = (name: string): string =>
+  `- Reported as failing by the user, not seen to pass since: ${inlineCode(name)}`;
+
+/** Returns the failures that the section about errors shows as not seen to pass. */
+function openFailures(digest: SessionDigest): string[] {
+  const open = renderErrors(digest).flatMap(({ forms: [item = ""] }) =>
+    item.slice(item.lastIndexOf(" → ")).startsWith(NOT_SEEN_TO_PASS)
+      ? (/^- `([^`]+)`/.exec(item)?.[1] ?? [])
+      : [],
   );
   // A later attempt with the same programs replaces an earlier one.
-  const sources = new Map(open.map(({ source }) => [programKey(readCommand(0, source)), source]));
-  return [...sources.values()]
-    .slice(-3)
-    .map((source) => `- Failed, not seen to pass since: ${inlineCode(clip(source, 100))}`);
+  const sources = new Map(open.map((source) => [programKey(readCommand(0, source)), source]));
+  return [
+    ...[...sources.values()]
+      .slice(-MAX_FAILURES)
+      .map((source) => `- Failed, not seen to pass since: ${inlineCode(clip(source, 100))}`),
+    ...failuresOfUser(digest.exchanges).map(userFailure),
+  ];
 }
 
 /**
@@ -168,22 +229,45 @@ function openFailures({ exchanges, errors }: SessionDigest): string[] {
  * expire.
  */
 function earlierTasks(digest: SessionDigest, pending: readonly EarlierTask[]): Piece[] {
-  const { todos, exchanges, lastActor } = digest;
-  const seen = new Set(todos.map((todo) => keyOf(todo.content)));
+  const { todos, droppedTodos, exchanges, lastActor } = digest;
+  const listed = [...todos, ...droppedTodos].map(({ content }) => content);
+  const seen = new Set(listed.map(keyOf));
+  for (const name of failuresOfUser(exchanges)) seen.add(keyOf(userFailure(name).slice(2)));
+  const knownTasks = new Set([...digest.endedTasks, ...digest.runningTasks.map(({ id }) => id)]);
   const happenings = new Happenings(exchanges);
+  const left = leftWork(exchanges).map(({ text }) => text);
   const isPlanCurrent = lastActor !== "agent" && remainingWork(exchanges).length === 0;
-  const tasks = [...pending, ...earlierStep(digest)].filter(({ line, content, origin }) => {
-    if (!/\p{L}/u.test(line) || STALE.test(line) || (todos.length > 0 && origin === "todo")) return false;
-    if (origin === "plan" && !isPlanCurrent) return false;
-    const key = keyOf(content);
+  const hasNewList = todos.some(({ id }) => id === undefined);
+  const isReplaced = ({ line, content, origin }: EarlierTask): boolean => {
+    const taskId = WAITS_FOR_TASK.exec(line)?.[1];
+    if (taskId !== undefined) return knownTasks.has(taskId);
+    if (origin === "plan") return !isPlanCurrent;
+    if (origin === "left")
+      return (
+        [...listed, ...left].some((work) => isSameWork(work, content)) ||
+        isTakenUp(content, !IN_REPORT.test(line), exchanges)
+      );
+    if (origin === "dropped") return listed.some((work) => isSameWork(work, content));
+    if (origin !== "todo" || todos.length === 0) return false;
+    return !hasNewList || !line.startsWith("- [ ]") || listed.some((work) => isSameWork(work, content));
+  };
+  const tasks = [...pending, ...earlierStep(digest)].filter((task) => {
+    if (!/\p{L}/u.test(task.line) || STALE.test(task.line) || isReplaced(task)) return false;
+    const key = keyOf(task.content);
     return !seen.has(key) && Boolean(seen.add(key));
   });
   const open = tasks.flatMap(({ line, content, unmentioned, origin }) => {
     const isPlan = origin === "plan";
-    const fate = exchanges.length === 0 ? undefined : happenings.fateOf(content, -1, { isPlan });
+    const isDropped = origin === "todo" && todos.length > 0;
+    const isLeft = origin === "left" || origin === "dropped" || isDropped;
+    const fate =
+      exchanges.length === 0
+        ? undefined
+        : happenings.fateOf(content, -1, { isPlan: isPlan || isLeft, isLeft });
     if (fate === "done" || fate === "cancelled") return [];
     const count = fate === "silent" ? unmentioned + 1 : fate === "mentioned" ? 0 : unmentioned;
-    return isPlan && count >= EXPIRES_AFTER ? [] : [{ line: oneLine(bulleted(line)), count }];
+    const shown = isDropped ? `${DROPPED}${content}` : line;
+    return isPlan && count >= EXPIRES_AFTER ? [] : [{ line: oneLine(bulleted(shown)), count }];
   });
   return open.map(({ line, count }, index) =>
     taskPiece(line, count, rising(280, 260, index, open.length), LABELS.earlierTasks),
@@ -224,4 +308,4 @@ function withoutLeadIns(items: readonly string[]): readonly string[] {
  * write them again.
  */
 const STALE =
-  /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Failed, (?:no passing run|not seen to pass)|(?:In progress|Not started): the user's latest request|Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message[.,] |(?:Continue|Go on) with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered[,;])/;
+  /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Failing and not|Failed, (?:no passing run|not seen to pass)|(?:In progress|Not started): the (?:user's latest request|work after the user's command)|The user's newest instruction, |Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message[.,] |The command that the user sent was run: |The assistant gave a final report|(?:Continue|Go on) with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered[,;])/;

@@ -1,15 +1,5 @@
 import { headOf } from "../../../messages/text.ts";
-import {
-  blockQuote,
-  bulleted,
-  clip,
-  dedented,
-  fenced,
-  headAndTail,
-  inlineCode,
-  oneLine,
-  quoted,
-} from "../clip.ts";
+import { blockQuote, clip, dedented, fenced, headAndTail, inlineCode, oneLine, quoted } from "../clip.ts";
 import {
   type Action,
   type AgentText,
@@ -20,16 +10,14 @@ import {
   isOnlyCheer,
   isRequest,
   LABELS,
-  nextMove,
   outcomeText,
   QUOTED_BELOW,
   type SessionDigest,
   shortPath,
 } from "../readers/readers.ts";
-import { ESSENTIAL, type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
-import { currentRequest, currentRequestBefore } from "./render-history.ts";
+import { type Piece, piece, rising } from "./budget.ts";
 
-/** Renders the sections "Current Work" and "Optional Next Step". */
+/** Renders the section "Current Work". */
 
 const MAX_STEPS = 24;
 const MAX_STEP_CHARS = 250;
@@ -173,80 +161,6 @@ function earlierWork({ earlier }: SessionDigest): Piece[] {
     piece([clip(item, 1_500), clip(item, 400)], 400 - index),
   );
 }
-
-const MAX_QUOTE_CHARS = 300;
-const MAX_EARLIER_STEP_CHARS = 800;
-const NEXT_TODO = "- Next on the to-do list: ";
-
-/**
- * Renders the next step only as far as the record supports it. The text says whose turn it is, and quotes the
- * words that show this.
- */
-export function renderNextStep(digest: SessionDigest): Piece[] {
-  const pieces = isEarlierStepCurrent(digest) ? earlierSteps(digest) : ownStep(digest);
-  const todo =
-    digest.todos.find((item) => item.status === "in_progress") ??
-    digest.todos.find((item) => item.status === "pending");
-  if (todo === undefined || pieces.length === 0) return pieces;
-  return [...pieces, piece([`${NEXT_TODO}${quoted(clip(oneLine(todo.content), 200))}`], 420)];
-}
-
-/** Returns true if nothing happened since the earlier summary. */
-export function isEarlierStepCurrent({ openQuestions, lastActor }: SessionDigest): boolean {
-  return openQuestions.length === 0 && lastActor === "nobody";
-}
-
-/** Renders the next steps of the earlier summary. All of them still apply. */
-function earlierSteps({ earlier, todos }: SessionDigest): Piece[] {
-  return earlierItems(earlier, "Optional Next Step")
-    .filter((item) => todos.length === 0 || !item.startsWith(NEXT_TODO))
-    .map((item, index) => {
-      const line = oneLine(bulleted(item));
-      const importance = index === 0 ? ESSENTIAL : WORTH_A_LINE;
-      return piece([clip(line, MAX_EARLIER_STEP_CHARS), clip(line, 160)], importance);
-    });
-}
-
-function ownStep(digest: SessionDigest): Piece[] {
-  const line = nextStep(digest);
-  return line === undefined ? [] : [piece([line, clip(line, 160)], ESSENTIAL)];
-}
-
-function nextStep(digest: SessionDigest): string | undefined {
-  const request = currentRequest(digest)?.text ?? currentRequestBefore(digest);
-  const asked = request && quoteOf(headOf(request, 4 * MAX_QUOTE_CHARS));
-  const about = asked ? ` The request was: ${asked}` : "";
-  const lastText = digest.exchanges
-    .flatMap(({ texts }) => texts)
-    .findLast(({ text }) => !isOnlyCheer(text))?.text;
-  const move = nextMove(digest, lastText);
-  const saying = (introduction: string): string =>
-    move && "said" in move && move.said !== undefined
-      ? ` ${introduction}: ${quoted(clip(move.said, MAX_QUOTE_CHARS))}`
-      : "";
-  switch (move?.kind) {
-    case "answer-awaited":
-      return `- Wait for the user's answer to: ${quoteOf(move.question)}`;
-    case "message-unanswered":
-      return `- Answer the user's latest message. Nothing has been done about it yet: ${asked}`;
-    case "work-under-way": {
-      const doing = saying("The assistant was still working on it. The assistant last said");
-      return `- Continue with ${asked ? `the user's request ${asked}` : "the work described above"}.${doing}`;
-    }
-    case "reply-awaited":
-      return `- The assistant has answered and asked: ${quoted(clip(move.question, MAX_QUOTE_CHARS))} Wait for the reply, then act on it.${about}`;
-    case "todos-open":
-      return `- Continue with the open items in section 7.${saying("The assistant last said")}${about}`;
-    case "agents-running":
-      return `- Wait for the background agents named in section 7 and use their reports.${saying("The assistant last said")}${about}`;
-    case "all-done":
-      return `- The latest request looks answered, and nothing else was requested. Wait for the user.${saying("The assistant last said")}${about}`;
-    default:
-      return undefined;
-  }
-}
-
-const quoteOf = (text: string): string => quoted(clip(oneLine(text), MAX_QUOTE_CHARS));
 
 const MAX_LINE_CHARS = 180;
 const MAX_REMOVED_LINES = 4;

@@ -109,7 +109,7 @@ describe("summarize", () => {
     const session = workSession();
     session.user("and log each retry");
     expect(sectionOf(summaryOf(session.entries), "Optional Next Step")).toMatch(
-      /Nothing has been done about it yet: "and log each retry"/,
+      /Answer the user's latest message, unless newer messages do: "and log each retry"/,
     );
   });
 

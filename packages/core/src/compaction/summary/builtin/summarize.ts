@@ -10,8 +10,9 @@ import { fitSections, type Piece, type SectionDraft, SUMMARY_BUDGET_TOKENS } fro
 import { renderConcepts, renderFiles } from "./render-code.ts";
 import { renderErrors } from "./render-errors.ts";
 import { renderMessages, renderProblemSolving, renderRequests } from "./render-history.ts";
+import { renderNextStep } from "./render-next-step.ts";
 import { renderPending } from "./render-pending.ts";
-import { renderCurrentWork, renderNextStep } from "./render-work.ts";
+import { renderCurrentWork } from "./render-work.ts";
 
 /** Options of a built-in summary. Pieces that share words with the instructions are kept first. */
 export interface SummarizeOptions extends SummaryInstructions {
@@ -83,7 +84,7 @@ const PLANS: Readonly<
   "Errors and Fixes": [0.09, "No failed tests, checks, builds or commits on record.", "errors", renderErrors],
   "Problem Solving": [0.12, "Nothing on record.", "items", renderProblemSolving],
   "All User Messages": [0.26, "None.", "user messages", renderMessages],
-  "Pending Tasks": [0.04, "None on record.", "open items", renderPending],
+  "Pending Tasks": [0.04, "No open items were found.", "open items", renderPending],
   "Current Work": [0.11, "No work on record.", "steps", renderCurrentWork],
   "Optional Next Step": [0.02, "None: wait for the user.", "items", renderNextStep],
 };

@@ -22,11 +22,12 @@ import {
   isEmpty,
   openExchange,
 } from "./exchanges.ts";
-import { settledTodos } from "./open-items.ts";
+import { openDropped, settledTodos } from "./open-items.ts";
+import { saysStillRunning } from "./passing-state.ts";
 import { postedTexts } from "./posted-text.ts";
 import { endsWithQuestion, lastSentences, type Remark, remarksIn } from "./prose.ts";
 import { reasonsIn, type StatedReason } from "./reasons.ts";
-import { readNotification } from "./replies.ts";
+import { readNotification, readStartedTask } from "./replies.ts";
 import { type OpenBefore, type ToolDigest, ToolReader } from "./tool-calls.ts";
 import { mentionedNames, NameTally } from "./touched-code.ts";
 
@@ -165,6 +166,7 @@ class Reader {
       exchanges,
       ...tools,
       todos: settledTodos(tools.todos, exchanges),
+      droppedTodos: openDropped(tools.droppedTodos, tools.todos, exchanges),
       remarks: exchanges.flatMap(remarksOf).filter(({ at }) => !this.#covered.has(at)),
       // Covered messages are read too: a summary by a model may omit their reasons, and repetitions merge.
       reasons: [...exchanges.flatMap(statedReasons), ...this.#posted].sort((a, b) => a.at - b.at),
@@ -221,6 +223,8 @@ class Reader {
   #userText(at: number, raw: string, source: unknown): void {
     const origin = stringField(field(source, "origin"), "kind");
     if (origin !== undefined && origin !== "human" && !raw.includes("<task-notification")) return;
+    const started = readStartedTask(at, raw);
+    if (started !== undefined) this.#tools.started(started);
     const text = classifyUserText(raw);
     if (text.kind === "interruption") this.#interrupted = true;
     else if (text.kind === "notification") this.#tools.notification(at, readNotification(text.text));
@@ -261,7 +265,7 @@ function statedReasons({ message, texts }: Exchange): StatedReason[] {
 }
 
 const reasonsAt = (at: number, text: string, by: FactAuthor): StatedReason[] =>
-  reasonsIn(text, by).map((reason) => ({ ...reason, at }));
+  reasonsIn(text, by).flatMap((reason) => (saysStillRunning(reason.text) ? [] : [{ ...reason, at }]));
 
 /** Next move as far as the session shows it. Says who has to make the move, and which words show it. */
 type NextMove =
@@ -292,5 +296,6 @@ export function nextMove(digest: SessionDigest, lastText: string | undefined): N
   const question = closing.findLast(endsWithQuestion);
   if (question !== undefined) return { kind: "reply-awaited", question };
   if (digest.todos.some((todo) => todo.status !== "completed")) return { kind: "todos-open", said };
-  return { kind: digest.runningTasks.length > 0 ? "agents-running" : "all-done", said };
+  const isWaiting = digest.runningTasks.some(({ isIndependent }) => isIndependent !== true);
+  return { kind: isWaiting ? "agents-running" : "all-done", said };
 }

@@ -33,11 +33,11 @@ export const LABELS = {
   remarks: "**Other findings the assistant stated:**",
   todos: "**To-do list:**",
   remaining: "**Remaining work in the assistant's own words (its plan, not approved by the user):**",
-  waiting: "**Still open when the conversation stopped:**",
+  waiting: "**Open when this summary was written (newer messages may have finished it):**",
   earlierTasks: "**Open at the last summary (may be done by now: see sections 1 and 8):**",
   steps: "**Latest steps, oldest first:**",
   lastEdits: "**Last edits:**",
-  lastWords: "**What the assistant said last, verbatim:**",
+  lastWords: "**The assistant's last words before this summary, verbatim:**",
   /**
    * Label for a part of the conversation that newer messages follow. In those messages, the agent may already
    * have done the next step of this part.

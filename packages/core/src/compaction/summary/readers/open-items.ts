@@ -42,7 +42,7 @@ type Happening = { readonly at: number } & (
       readonly approves: boolean;
     }
   | { readonly kind: "edited"; readonly name: string }
-  | { readonly kind: "ran"; readonly what: "test" | "check" | "build" | "commit" | "push" }
+  | { readonly kind: "ran"; readonly what: keyof typeof RUNS }
   | { readonly kind: "closed"; readonly id: string }
 );
 type Words = ReadonlySet<string>;
@@ -106,9 +106,12 @@ function happeningsIn(exchange: Exchange): readonly Happening[] {
   const { message, texts, commits, actions } = exchange;
   return [
     ...(message !== undefined && isRequest(exchange) ? [saidBy(message.at, message.text)] : []),
-    ...texts.map(({ at, text }): Happening => {
+    ...texts.flatMap(({ at, text }): readonly Happening[] => {
       const { done, isAllDone } = readReport(text);
-      return { at, kind: "reported", claims: done.map(contentWords), isAllDone };
+      const report: Happening = { at, kind: "reported", claims: done.map(contentWords), isAllDone };
+      return CI_RESULT.test(headOf(text, SCANNED_CHARS))
+        ? [report, { at, kind: "ran", what: "ci" }]
+        : [report];
     }),
     ...commits.map(
       ({ at, subject }): Happening => ({
@@ -131,9 +134,15 @@ function happeningsIn(exchange: Exchange): readonly Happening[] {
 const CLOSES_ISSUE =
   /^(?:gh|glab|bd|br|tk|jira|linear) (?:issues? )?(?:close|done|resolve) ["']?#?([A-Za-z]\w{0,40}(?:[-.]\w{1,40}){1,8}|\d{1,9})(?=$|["'\s])/;
 
+/** Words about the result of the checks of a published change, and a command that shows it. */
+const CI_RESULT =
+  /\b(?:ci|checks|pipeline|workflows?)\b[^.!?\n]{0,40}\b(?:pass\w*|green|succe\w+|fail\w*|red|broke\w*)\b/i;
+const SHOWS_CI = /^(?:gh (?:pr checks|run)|glab ci)\b/;
+
 function ranOrClosed({ at, kind, failed, state, command }: CommandRun): readonly Happening[] {
   if (failed) return [];
   if (kind !== "other") return [{ at, kind: "ran", what: kind }];
+  if (SHOWS_CI.test(command)) return [{ at, kind: "ran", what: "ci" }];
   const id = state === "no-result" ? undefined : CLOSES_ISSUE.exec(command)?.[1];
   return id === undefined ? [] : [{ at, kind: "closed", id }];
 }
@@ -170,6 +179,8 @@ interface ItemState {
   readonly isInProgress?: boolean;
   /** True for a step of the agent's plan. Any edit of the file that the step names follows it. */
   readonly isPlan?: boolean;
+  /** True for work that a report left undone. "All done" in the report on another request does not finish it. */
+  readonly isLeft?: boolean;
 }
 
 interface Item extends ItemState {
@@ -190,10 +201,10 @@ const isAbout = (claim: Words, { words, title }: Item): boolean =>
   (title.size >= MIN_TITLE_WORDS && shareIn(title, claim) >= ABOUT_SHARE);
 
 function fateBy(happening: Happening, item: Item): Fate | undefined {
-  const { content, words, isInProgress, isPlan } = item;
+  const { content, words, isInProgress, isPlan, isLeft } = item;
   switch (happening.kind) {
     case "reported":
-      return happening.isAllDone || happening.claims.some((claim) => isAbout(claim, item))
+      return (happening.isAllDone && !isLeft) || happening.claims.some((claim) => isAbout(claim, item))
         ? "done"
         : undefined;
     case "said":
@@ -235,7 +246,8 @@ function namesFile(content: string, name: string, byStem: boolean): boolean {
 }
 
 /** Items that a successful command of this kind completes. */
-const RUNS: Readonly<Record<"test" | "check" | "build" | "commit" | "push", RegExp>> = {
+const RUNS: Readonly<Record<"test" | "check" | "build" | "commit" | "push" | "ci", RegExp>> = {
+  ci: /^waiting (?:for|on)\b/i,
   test: /^(?:re-?)?(?:run|execute|check)(?: (?:all|the|unit|full|integration|existing|e2e))* tests?(?: suite)?(?:$|[.,]| again| to verify| and verify)/i,
   check:
     /^(?:re-?)?(?:run|check)(?: (?:the|all))* (?:lint(?:er|ing)?|type ?checks?|format(?:ter|ting)?|checks?)(?:$|[.,]| again)/i,
@@ -277,6 +289,34 @@ export function settledTodos(
     const isSilent = fate === "silent" && todo.at === undefined && exchanges.length > 0;
     const count = isSilent ? (unmentioned ?? 0) + 1 : exchanges.length === 0 ? (unmentioned ?? 0) : 0;
     return [count === 0 ? rest : { ...rest, unmentioned: count }];
+  });
+}
+
+/** Share of the words that two items about the same work have in common. */
+const SAME_SHARE = 0.6;
+
+/** Returns true if two items are about the same work. The name before an explanation is enough. */
+export function isSameWork(one: string, other: string): boolean {
+  const [first, second] = [contentWords(one), contentWords(other)];
+  const isIn = (text: string, words: Words): boolean =>
+    [text, text.split(/:? [-–—] |: /, 1)[0] ?? ""]
+      .map(contentWords)
+      .some((part) => part.size > 1 && shareIn(part, words) >= SAME_SHARE);
+  return isIn(one, second) || isIn(other, first);
+}
+
+/** Returns the dropped to-dos that are still open. The newer list may contain an item in other words. */
+export function openDropped(
+  dropped: readonly TrackedTodo[],
+  todos: readonly TrackedTodo[],
+  exchanges: readonly Exchange[],
+): readonly TrackedTodo[] {
+  if (dropped.length === 0) return [];
+  const happenings = new Happenings(exchanges);
+  return dropped.filter(({ content, at = -1 }) => {
+    if (todos.some((todo) => isSameWork(todo.content, content))) return false;
+    const fate = happenings.fateOf(content, at, { isPlan: true, isLeft: true });
+    return fate !== "done" && fate !== "cancelled";
   });
 }
 

@@ -48,6 +48,7 @@ export {
   soundsLikeCorrection,
 } from "./exchanges.ts";
 export { failureText } from "./failure-text.ts";
+export { failuresOfUser, isTakenUp, leftWork } from "./left-work.ts";
 export {
   AFTER_BYPASS,
   AFTER_INTERRUPTION,
@@ -77,8 +78,9 @@ export {
   withoutCode,
 } from "./list-items.ts";
 export { isNamedTestSeenToPass } from "./named-tests.ts";
-export { Happenings, OWN_PLAN, remainingWork } from "./open-items.ts";
+export { Happenings, isSameWork, OWN_PLAN, remainingWork } from "./open-items.ts";
 export { answerToAside, endsWithReport, isReportOf, statedOutcome } from "./outcomes.ts";
+export { withoutNotCommitted } from "./passing-state.ts";
 export {
   endsWithQuestion,
   hasIdeographs,
@@ -128,6 +130,7 @@ export {
   readCancellation,
   reportsFault,
   ruleIn,
+  saysLasting,
   saysRule,
   saysStrictRule,
 } from "./said-words.ts";

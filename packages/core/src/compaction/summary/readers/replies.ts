@@ -110,6 +110,8 @@ export interface BackgroundTask {
   readonly at: number;
   readonly id: string;
   readonly title: string;
+  /** True if the agent need not wait for the task. */
+  readonly isIndependent?: boolean;
 }
 
 const LAUNCHED = /^Async agent launched/;
@@ -131,6 +133,19 @@ export function readAgentResult(
   }
   const text = resultText.replace(AGENT_FOOTER, "").trim();
   return text === "" ? undefined : { finding: { at, title, text } };
+}
+
+/** Words of the host, inside a user message, about a task that the user started on the agent's suggestion. */
+const STARTED = "The user started your suggested background task ";
+const REMINDER = "<system-reminder>";
+const STARTED_TASK = /^(\w{1,80}) \("([^"\n]{1,200})"\)/;
+
+/** Reads a background task that the user started. It runs in a session of its own. */
+export function readStartedTask(at: number, raw: string): BackgroundTask | undefined {
+  const start = raw.indexOf(STARTED);
+  if (start === -1 || !raw.slice(0, start).trimEnd().endsWith(REMINDER)) return undefined;
+  const [, id, title = ""] = STARTED_TASK.exec(raw.slice(start + STARTED.length)) ?? [];
+  return id === undefined ? undefined : { at, id, title, isIndependent: true };
 }
 
 export interface Notification {

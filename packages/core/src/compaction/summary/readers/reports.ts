@@ -10,6 +10,11 @@ interface Report {
   readonly done: readonly string[];
   /** Work that the agent names as remaining, in its own words. */
   readonly open: readonly string[];
+  /**
+   * The part of the open work that the agent leaves undone, as in "Still open: the tests". It stays open after
+   * the report. The other open work only says what comes next.
+   */
+  readonly left: readonly string[];
   /** Work that the agent announces, as in "Next, I will add the tests". */
   readonly announced: readonly string[];
   /** True if the text says that all work is done. */
@@ -64,10 +69,29 @@ const OPEN_LABEL =
 /** Labels of suggestions to the user. They are not work that the agent has to do. */
 const SUGGESTION =
   /\b(?:optional|suggest\w*|recommend\w*|possible|potential|future|consider|could|nice to have|if you|you can|for you|usage|to use|how to)\b/i;
+/** Labels of work that the agent leaves undone. */
+const LEFT_LABEL =
+  /\b(?:remaining|remains|still (?:to do|open|needed|missing|needs)|not (?:yet )?(?:done|started|implemented|addressed)|left (?:to do|open|undone)|what(?:'s| is) left|outstanding|deferred|postponed|offen|noch zu tun|reste à faire|pendientes?)\b|^\W*follow-?ups?\W*$|осталось|剩余|残り|남은/iu;
+/** Words that make a label of remaining work an offer to the user. */
+const OFFER =
+  /\b(?:optional|suggest\w*|recommend\w*|possible|potential|nice to have|if you|you can|could|for you|usage|to use|how to)\b/i;
 const DONE_LABEL =
   /\b(?:done|completed?|finished|fixed|implemented|resolved|changes (?:made|i made)|what (?:i|was) (?:did|changed|done|fixed)|erledigt|terminé|hecho|summary of (?:changes|the changes))\b|готово|已完成|完了/iu;
-const NAMES_REST =
-  /^(?:the )?(?:remaining(?: work| steps?| tasks?| items?)?|still (?:to do|open|missing)|to-?do|next(?: steps?| up| in (?:the|my) plan)?|what(?:'s| is) (?:left|next))(?: (?:is|are)(?: to)?| to do)? ?(?:[:—–-] ?|(?<= is | are | to ))(.{3,})$/i;
+/** Words between a label such as "still open" and its list, as in "Still open from the review: the tests". */
+const OF_WHAT = "(?: (?:from|per|in|of|on|for) [^:.,]{1,40}?)?";
+const NAMES_LEFT = new RegExp(
+  `^(?:the )?(?:remaining(?: work| steps?| tasks?| items?)?|still (?:to do|open|missing)|to-?do|what(?:'s| is) left)${OF_WHAT}(?: (?:is|are)(?: to)?| to do)? ?(?:[:—–-] ?|(?<= is | are | to ))(.{3,})$`,
+  "i",
+);
+const NAMES_NEXT = new RegExp(
+  `^(?:the )?(?:next(?: steps?| up)?|what(?:'s| is) next)${OF_WHAT}(?: (?:is|are)(?: to)?| to do)? ?(?:[:—–-] ?|(?<= is | are | to ))(.{3,})$`,
+  "i",
+);
+/** A name before the word "next", as in "Part 2 next — the labels". */
+const NEXT_BY_NAME = /^([\p{L}\p{N}](?:[^:—–.,]|\.(?=\d)){1,60}? (?:is |comes )?next ?[—–:] ?.{3,})$/iu;
+/** The checks of a published change have not ended. */
+const WAITS_FOR_CI =
+  /^(?:(?:now|still|currently|i['’]m|i am) )*(waiting (?:for|on) (?:the )?(?:ci|checks|pipeline|workflows?)\b.*)$/i;
 const ANNOUNCES =
   /^(?:(?:next|then|after that|afterwards|now),? )?(?:i|we)(?:'ll| will| still need to| still have to) (?:next |then |now )?(.{3,})$/i;
 const LIST_ITEM = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+(.*)$/;
@@ -86,9 +110,10 @@ const STATE =
 export function readReport(text: string): Report {
   const done: string[] = [];
   const open: string[] = [];
+  const left: string[] = [];
   const announced: string[] = [];
   let isAllDone = false;
-  let section: "done" | "open" | undefined;
+  let section: ReportSection | undefined;
   let inCode = false;
   let afterBlank = false;
   for (const line of headAndTail(text, SCANNED_CHARS).split("\n")) {
@@ -106,19 +131,23 @@ export function readReport(text: string): Report {
     if (item !== undefined) {
       const { state, words } = readItem(item, section);
       if (state === "done") done.push(words);
-      else if (state === "open" && isWork(words)) open.push(words);
+      else if (state !== undefined && isWork(words)) (state === "left" ? left : open).push(words);
     }
     for (const sentence of proseSentences(line).map(withoutBold)) {
       isAllDone ||= ALL_DONE.test(sentence) && !NOT_YET.test(sentence);
       if (claimsDone(sentence)) done.push(sentence);
       else if (item === undefined) {
-        open.push(...namedBy(NAMES_REST, sentence));
+        left.push(...namedBy(NAMES_LEFT, sentence), ...namedBy(WAITS_FOR_CI, sentence));
+        open.push(...namedBy(NAMES_NEXT, sentence), ...namedBy(NEXT_BY_NAME, sentence));
         announced.push(...namedBy(ANNOUNCES, sentence));
       }
     }
   }
-  return { done, open: isAllDone ? [] : [...new Set(open)], announced, isAllDone };
+  if (isAllDone) return { done, open: [], left: [...new Set(left)], announced, isAllDone };
+  return { done, open: [...new Set([...left, ...open])], left: [...new Set(left)], announced, isAllDone };
 }
+
+type ReportSection = "done" | "open" | "left";
 
 /** Returns true if an open item names work of the agent: not a state, and not work of the user. */
 const isWork = (words: string): boolean =>
@@ -141,16 +170,17 @@ export const announcementIn = (label: string): string =>
 /** Returns true for a line above a list of finished work. */
 export const labelsDoneWork = (line: string): boolean => sectionOf(line) === "done";
 
-function sectionOf(line: string): "done" | "open" | undefined {
+function sectionOf(line: string): ReportSection | undefined {
   const label = announcementIn(line);
+  if (LEFT_LABEL.test(label)) return OFFER.test(label) ? undefined : "left";
   if (OPEN_LABEL.test(label)) return SUGGESTION.test(label) ? undefined : "open";
   return DONE_LABEL.test(label) && !NOT_YET.test(label) ? "done" : undefined;
 }
 
 function readItem(
   item: string,
-  section: "done" | "open" | undefined,
-): { readonly state: "done" | "open" | undefined; readonly words: string } {
+  section: ReportSection | undefined,
+): { readonly state: ReportSection | undefined; readonly words: string } {
   const [, mark, boxed] = BOX.exec(item) ?? [];
   if (boxed !== undefined) return { state: mark === " " ? "open" : "done", words: withoutBold(boxed) };
   if (DONE_MARK.test(item)) return { state: "done", words: withoutBold(item.replace(DONE_MARK, "")) };

@@ -68,6 +68,9 @@ export function saysStrictRule(sentence: string): boolean {
   return STRICT_OPENING.test(sentence) && RULE_OPENING.test(sentence);
 }
 
+/** Returns true if the sentence says that it applies beyond the current task, as with "always" or "from now on". */
+export const saysLasting = (sentence: string): boolean => STANDING.test(sentence) || CUSTOM.test(sentence);
+
 const STRICT_OPENING =
   /^(?:(?:and|but|also|please|note|important)[,:]? )*(?:do not|don'?t|you (?:should|may|can)(?: ?not|n'?t)|(?:i|we) (?:do not|don'?t) want|only|prefer|avoid|keep|remember)/i;
 

@@ -38,10 +38,14 @@ export interface ToolDigest {
   readonly files: readonly FileRecord[];
   readonly errors: readonly ErrorRecord[];
   readonly todos: readonly TrackedTodo[];
+  /** Pending items of a to-do list that a newer list replaced without them. */
+  readonly droppedTodos: readonly TrackedTodo[];
   readonly answers: readonly Answer[];
   readonly plans: readonly Plan[];
   readonly findings: readonly Finding[];
   readonly runningTasks: readonly BackgroundTask[];
+  /** Ids of the background tasks that reported back. */
+  readonly endedTasks: readonly string[];
   readonly unansweredCalls: readonly string[];
   readonly openQuestions: readonly string[];
 }
@@ -73,6 +77,7 @@ export class ToolReader {
   readonly #plans: Plan[] = [];
   readonly #findings: Finding[] = [];
   readonly #running = new Map<string, BackgroundTask>();
+  readonly #ended = new Set<string>();
   readonly #unanswered: string[] = [];
   readonly #openQuestions: string[] = [];
   readonly #tallies: Tallies;
@@ -104,9 +109,16 @@ export class ToolReader {
   }
 
   notification(at: number, { taskId, status, title, result }: Notification): void {
-    if (taskId !== undefined && status !== "running") this.#running.delete(taskId);
+    if (taskId !== undefined && status !== "running") {
+      this.#running.delete(taskId);
+      this.#ended.add(taskId);
+    }
     const text = result === "" ? status : result;
     if (text !== "") this.#findings.push({ at, title, text });
+  }
+
+  started(task: BackgroundTask): void {
+    this.#running.set(task.id, task);
   }
 
   changedOutside(path: string | undefined): void {
@@ -118,10 +130,12 @@ export class ToolReader {
       files: this.#files.records(),
       errors: this.#errors.records(),
       todos: this.todos.todos(),
+      droppedTodos: this.todos.dropped(),
       answers: this.#answers,
       plans: this.#plans,
       findings: this.#findings,
       runningTasks: [...this.#running.values()],
+      endedTasks: [...this.#ended],
       unansweredCalls: this.#unanswered,
       openQuestions: this.#openQuestions,
     };
