@@ -448,7 +448,7 @@ describe("summaries after kept messages", () => {
     expect(requests).not.toContain("look at the tests");
   });
 
-  it("give no report on an unfinished request as the answer to a question asked in between", () => {
+  it("give a report after a question to the unfinished request before the question too", () => {
     const first = new ConversationBuilder("d");
     first.user("Start with the migration of the archive table");
     first.tool("e", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }, "ok");
@@ -460,7 +460,7 @@ describe("summaries after kept messages", () => {
       session.user("Now write the changelog of the release");
     });
     expect(sectionOf(text, "Primary Request and Intent")).toContain(
-      'icons and fonts?" → no closing message about it, last words: "Migration shipped in three commits."',
+      'icons and fonts?" → for the last 2 requests: Migration shipped in three commits.',
     );
   });
 

@@ -2,31 +2,31 @@ import { headOf } from "../../../messages/text.ts";
 import { bulleted, clip, clipMarkdown, indented, oneLine, quoted } from "../clip.ts";
 import {
   AFTER_INTERRUPTION,
-  answerToAside,
+  answerInBetween,
   choiceText,
+  claimsDone,
   commandsIn,
   complains,
   condensed,
+  coursesOf,
   type Exchange,
   earlierItems,
   earlierLastWords,
   earlierMessages,
   earlierWorkInBrief,
   editedNames,
-  endsWithReport,
   failedElsewhere,
   type HumanMessage,
   IN_PROGRESS,
   isCommandLine,
-  isReportOf,
   isRequest,
+  joined,
   LABELS,
   lastLongerRequest,
   messageForms,
   messageKey,
   NEEDS_CONTEXT_CHARS,
   opensWithCorrection,
-  outcomeText,
   type Plan,
   parseMessageItem,
   readReasonItem,
@@ -62,40 +62,55 @@ export function currentRequestBefore({ earlier }: SessionDigest): string | undef
 }
 
 export function renderRequests(digest: SessionDigest, instructions: string | undefined): Piece[] {
-  const requests = digest.exchanges.flatMap((exchange, at) => (isRequest(exchange) ? [at] : []));
-  const current = requests.at(-1);
-  const past = requests.slice(0, -1);
-  const course = past.map((at, index) =>
-    piece(requestForms(digest.exchanges, at), rising(220, 340, index, past.length), LABELS.pastRequests),
-  );
+  const courses = coursesOf(digest.exchanges);
+  const current = courses.findLastIndex(isRequest);
+  const earlier = earlierRequests(digest, courses);
   return [
-    ...(current === undefined ? [] : currentPieces(digest.exchanges, current)),
-    ...earlierRequests(digest, current !== undefined),
-    ...course,
+    ...(current === -1 ? [] : currentPieces(courses, current)),
+    ...earlier,
+    ...pastRequests(courses, unfinishedIn(earlier)),
     ...settingPieces(digest, instructions),
   ];
 }
 
-function currentPieces(exchanges: readonly Exchange[], at: number): Piece[] {
-  const text = exchanges[at]?.message?.text ?? "";
+/** Renders the requests before the current one. `before`: number of earlier requests that were under way. */
+function pastRequests(courses: readonly Exchange[], before: number): Piece[] {
+  const past = courses.flatMap((course, at) => (isRequest(course) ? [at] : [])).slice(0, -1);
+  let unfinished = before;
+  let chain: readonly Exchange[] = [];
+  return past.map((at, index) => {
+    const course = courses[at] as Exchange;
+    chain = [...chain, course];
+    const proofs = course.isUnfinished && index < past.length - 1 ? "" : proofsOf(joined(chain));
+    const forms = requestForms(courses, at, unfinished + 1, proofs);
+    unfinished = course.isUnfinished ? unfinished + 1 : 0;
+    if (!course.isUnfinished) chain = [];
+    return piece(forms, rising(220, 340, index, past.length), LABELS.pastRequests);
+  });
+}
+
+function currentPieces(courses: readonly Exchange[], at: number): Piece[] {
+  const text = courses[at]?.message?.text ?? "";
   const pieces = [piece(messageForms(text), 1_100, LABELS.currentRequest)];
-  const context = text.length <= NEEDS_CONTEXT_CHARS ? repliedTo(exchanges[at - 1], 500) : undefined;
+  const context = text.length <= NEEDS_CONTEXT_CHARS ? repliedTo(courses[at - 1], 500) : undefined;
   if (context) pieces.push(piece([`  (in reply to: ${context})`], 600, LABELS.currentRequest));
-  const longer = saysLittle(text) ? lastLongerRequest(exchanges) : undefined;
+  const longer = saysLittle(text) ? lastLongerRequest(courses) : undefined;
   if (longer) pieces.push(piece(messageForms(longer), 700, LABELS.longerRequest));
   return pieces;
 }
 
-function requestForms(exchanges: readonly Exchange[], at: number): string[] {
-  const exchange = exchanges[at] as Exchange;
-  const text = oneLine(headOf(exchange.message?.text ?? "", 4 * MAX_REQUEST_CHARS));
-  const context = text.length <= NEEDS_CONTEXT_CHARS / 2 ? repliedTo(exchanges[at - 1], 120) : undefined;
+/** `count`: number of requests up to this one that one report closes. */
+function requestForms(courses: readonly Exchange[], at: number, count: number, proofs: string): string[] {
+  const course = courses[at] as Exchange;
+  const text = oneLine(headOf(course.message?.text ?? "", 4 * MAX_REQUEST_CHARS));
+  const context = text.length <= NEEDS_CONTEXT_CHARS / 2 ? repliedTo(courses[at - 1], 120) : undefined;
   const asked = quoted(clip(text, MAX_REQUEST_CHARS)) + (context ? ` (in reply to: ${context})` : "");
-  const said = outcomeOf(exchanges, at);
-  const proofs = proofsOf(exchange).join("; ");
-  const reaction = reactionTo(exchanges.slice(at + 1).find(isRequest)?.message);
+  const said = outcomeOf(course, count);
+  const answer = count > 1 ? answerInBetween(course) : undefined;
+  const aside = answer === undefined ? "" : ` (answer: ${quoted(asOutcome(answer))})`;
+  const reaction = course.isUnfinished ? "" : reactionTo(courses[at + 1]?.message);
   return [
-    `- ${asked} → ${said}${reaction}${proofs === "" ? "" : ` [${proofs}]`}`,
+    `- ${asked} → ${said}${aside}${reaction}${proofs === "" ? "" : ` [${proofs}]`}`,
     `- ${quoted(clip(text, 70))} → ${clip(said, 90)}${reaction}`,
   ];
 }
@@ -108,49 +123,58 @@ function reactionTo(next: HumanMessage | undefined): string {
   return isCommandLine(next.text) ? " (the user tested this next)" : "";
 }
 
-function outcomeOf(exchanges: readonly Exchange[], at: number): string {
-  const exchange = exchanges[at] as Exchange;
-  const answer = answerToAside(exchanges[at - 1], exchange);
-  if (answer !== undefined) return asOutcome(answer);
-  const next = exchanges[at + 1];
-  const isInterrupted = next !== undefined && answerToAside(exchange, next) !== undefined;
-  const lead = statedOutcome(isInterrupted ? next : exchange);
-  if (isInterrupted && lead !== undefined) return asOutcome(lead);
-  if (lead !== undefined) return endsWithReport(exchange) ? asOutcome(lead) : asLastWords(lead);
-  return exchange.actions.length > 0 ? NO_CLOSING_MESSAGE : "no answer before the next message";
+/** Returns what the agent said last about a request. `count`: number of requests that its words are about. */
+function outcomeOf(course: Exchange, count: number): string {
+  const lead = statedOutcome(course);
+  if (course.actions.length === 0 && lead === undefined) return NO_ANSWER;
+  if (course.isUnfinished) {
+    // Words in the middle of the work are a belief, which later work may have disproved.
+    const isReport = lead !== undefined && claimsDone(lead);
+    return isReport ? `${asOutcome(lead, MAX_REPORT_CHARS)} (${UNDER_WAY})` : UNDER_WAY;
+  }
+  if (lead === undefined) return NO_CLOSING_MESSAGE;
+  return count > 1 ? `for the last ${count} requests: ${asOutcome(lead)}` : asOutcome(lead);
 }
 
+const NO_ANSWER = "no answer before the next message";
 const NO_CLOSING_MESSAGE = "the assistant worked on it but wrote no closing message";
+const UNDER_WAY = "still under way at the next message";
+const MAX_REPORT_CHARS = 120;
 
-/** Returns words that the agent said in the middle of its work. They are no result. */
-const asLastWords = (lead: string): string =>
-  `no closing message about it, last words: ${quoted(asOutcome(lead))}`;
+/** Returns the number of requests at the end of a list on which the work was still under way. */
+function unfinishedIn(pieces: readonly Piece[]): number {
+  const isFinished = ({ forms: [form = ""] }: Piece): boolean =>
+    !form.includes(` → ${NO_ANSWER}`) && !form.includes(UNDER_WAY);
+  const past = pieces.filter(({ group }) => group === LABELS.pastRequests);
+  return past.length - 1 - past.findLastIndex(isFinished);
+}
 
 /** Returns the outcome without a mark such as "🎉" before it. */
-const asOutcome = (lead: string): string =>
-  clip(lead.replace(/^[^\p{L}\p{N}`"'“([]+/u, "").replace(/[:：]$/, "") || lead, MAX_OUTCOME_CHARS);
+const asOutcome = (lead: string, maxChars = MAX_OUTCOME_CHARS): string =>
+  clip(lead.replace(/^[^\p{L}\p{N}`"'“([]+/u, "").replace(/[:：]$/, "") || lead, maxChars);
 
 /** Returns evidence that can be verified: commits, test results and changed files. */
-function proofsOf(exchange: Exchange): readonly string[] {
+function proofsOf(exchange: Exchange): string {
   const proofs = exchange.commits.map((commit) => `commit ${commit.id}`);
   const tests = commandsIn(exchange).findLast((run) => run.kind === "test" && !failedElsewhere(run));
   if (tests) {
     const outcome = tests.outcome ? `: ${clip(tests.outcome, 60)}` : "";
     if (tests.failed) proofs.push(`last test run FAILED${outcome}`);
     else if (tests.state === "passed") proofs.push(`last test run passed${outcome}`);
-    else proofs.push(`last test run: ${clip(outcomeText(tests).replace(" → ", ""), 80)}`);
   }
   const names = editedNames(exchange);
   const more = names.length > 4 ? ` +${names.length - 4}` : "";
-  return names.length === 0 ? proofs : [...proofs, `edited ${names.slice(0, 4).join(", ")}${more}`];
+  if (names.length > 0) proofs.push(`edited ${names.slice(0, 4).join(", ")}${more}`);
+  return proofs.join("; ");
 }
 
 /**
  * Renders the requests of an earlier summary. If the user has asked for nothing since, its current request is
  * still current. Otherwise that request is the last past request.
  */
-function earlierRequests(digest: SessionDigest, hasNewer: boolean): Piece[] {
+function earlierRequests(digest: SessionDigest, courses: readonly Exchange[]): Piece[] {
   const { earlier } = digest;
+  const hasNewer = courses.some(isRequest);
   const items = earlierItems(earlier, "Primary Request and Intent").filter((item) => !SETTING.test(item));
   const verbatim = items.filter(isVerbatim);
   const [current] = verbatim;
@@ -172,8 +196,9 @@ function earlierRequests(digest: SessionDigest, hasNewer: boolean): Piece[] {
   );
   if (isRepeated) return pieces;
   const asked = quoted(clip(oneLine(text), MAX_REQUEST_CHARS));
-  const outcome = earlierOutcome(digest, text, past.at(-1));
-  const reaction = reactionTo(digest.exchanges.find(isRequest)?.message);
+  const count = unfinishedIn(pieces) + 1;
+  const outcome = earlierOutcome(digest, courses[0], count);
+  const reaction = outcome.includes(UNDER_WAY) ? "" : reactionTo(courses.find(isRequest)?.message);
   return [...pieces, piece([`- ${asked} → ${outcome}${reaction}`], 240, LABELS.pastRequests)];
 }
 
@@ -210,25 +235,17 @@ const quotedRequest = (item: string): string | undefined =>
   /^- "(.*?)…?"(?: \(in reply to: .*?\))? → /s.exec(item)?.[1];
 
 /**
- * Returns the outcome of the earlier summary's current request. The first messages after the summary continue
+ * Returns the outcome of the earlier summary's current request. The messages before the next request continue
  * the work on it.
  */
-function earlierOutcome(
-  { earlier, exchanges }: SessionDigest,
-  request: string,
-  before: string | undefined,
-): string {
-  const [first] = exchanges;
+function earlierOutcome({ earlier }: SessionDigest, first: Exchange | undefined, count: number): string {
+  if (first !== undefined && first.message === undefined && first.actions.length + first.texts.length > 0)
+    return outcomeOf(first, count);
+  if (earlierItems(earlier, "Pending Tasks").includes(IN_PROGRESS)) return UNDER_WAY;
   const words = earlierLastWords(earlier);
-  const continued = first?.message === undefined ? first : undefined;
-  const lead = continued === undefined ? undefined : statedOutcome(continued);
-  if (continued !== undefined && lead !== undefined && !endsWithReport(continued)) return asLastWords(lead);
-  const said = lead ?? (words === undefined ? undefined : resultSentence(words));
-  if (said === undefined) return NO_CLOSING_MESSAGE;
-  if (lead === undefined && earlierItems(earlier, "Pending Tasks").includes(IN_PROGRESS))
-    return asLastWords(said);
-  const unfinished = before?.includes(`→ ${NO_CLOSING_MESSAGE}`) ? (quotedRequest(before) ?? "") : "";
-  return isReportOf(unfinished, request, said) ? asLastWords(said) : asOutcome(said);
+  const lead = words === undefined ? undefined : resultSentence(words);
+  if (lead === undefined) return NO_CLOSING_MESSAGE;
+  return count > 1 ? `for the last ${count} requests: ${asOutcome(lead)}` : asOutcome(lead);
 }
 
 /** Text that an earlier summary adds to a short request, on a line of its own. */

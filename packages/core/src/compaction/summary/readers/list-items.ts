@@ -16,7 +16,8 @@ export const LABELS = {
   currentRequest: "**Current request, verbatim:**",
   intent: "**The user's intent, from the earlier summary:**",
   longerRequest: "**The latest long request before the current one, verbatim:**",
-  pastRequests: "**Earlier requests and their outcomes, oldest first:**",
+  pastRequests:
+    "**Earlier requests, each with the assistant's own last words about it (in brackets: what was seen), oldest first:**",
   setting: "**Setting:**",
   changedFiles: "**Changed, most recent first:**",
   readFiles: "**Files read but not changed:**",

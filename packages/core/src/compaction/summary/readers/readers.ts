@@ -74,7 +74,7 @@ export {
 } from "./list-items.ts";
 export { isNamedTestSeenToPass } from "./named-tests.ts";
 export { Happenings, OWN_PLAN, remainingWork } from "./open-items.ts";
-export { answerToAside, endsWithReport, isReportOf, statedOutcome } from "./outcomes.ts";
+export { answerInBetween, coursesOf, endsWithReport, joined, statedOutcome } from "./outcomes.ts";
 export {
   endsWithQuestion,
   hasIdeographs,
@@ -104,7 +104,7 @@ export {
   type Finding,
   type Plan,
 } from "./replies.ts";
-export { labelsDoneWork, saysDoneAbout, saysUnfinished } from "./reports.ts";
+export { claimsDone, labelsDoneWork, saysDoneAbout, saysUnfinished } from "./reports.ts";
 export {
   agrees,
   approves,

@@ -100,10 +100,18 @@ export class ToolReader {
     return undefined;
   }
 
-  notification(at: number, { taskId, status, title, result }: Notification): void {
-    if (taskId !== undefined && status !== "running") this.#running.delete(taskId);
+  /** Reads the notice of a background task. Returns the position of the call that started the task. */
+  notification(at: number, { taskId = "", status, title, result }: Notification): number | undefined {
+    const startedAt = this.#running.get(taskId)?.at;
+    if (status !== "running") this.#running.delete(taskId);
     const text = result === "" ? status : result;
     if (text !== "") this.#findings.push({ at, title, text });
+    return startedAt;
+  }
+
+  /** Returns true if a subagent that was started at this position or later still runs. */
+  runsSince(at: number): boolean {
+    return [...this.#running.values()].some((task) => task.at >= at);
   }
 
   changedOutside(path: string | undefined): void {
