@@ -40,6 +40,32 @@ describe("rows about outcomes", () => {
     expect(requests).not.toMatch(/ → .*old helpers/);
   });
 
+  it("names no commit that was amended or reset later, also after a summary", () => {
+    const session = new ConversationBuilder();
+    session.user("Add a discount to the cart");
+    shell(session, "c", 'git commit -m "feat: discount"', "[main 1a2b3c4] feat: discount");
+    session.assistant("The cart has a discount now.");
+    session.user("Describe the discount in the guide");
+    shell(session, "d", 'git commit -m "docs: discount"', "[main 2b3c4d5] docs: discount");
+    session.assistant("The guide describes the discount.");
+    session.user("Now write the release notes");
+    const next = after(summaryOf(session));
+    for (const one of [session, next]) {
+      shell(
+        one,
+        "a",
+        "git reset --soft HEAD~1 && git commit --amend --no-edit",
+        "[main 3c4d5e6] feat: discount",
+      );
+      one.assistant("The notes are written.");
+      one.user("Publish the shop");
+      const requests = sectionOf(summaryOf(one), "Primary Request and Intent");
+      expect(requests).not.toMatch(/1a2b3c4|2b3c4d5/);
+      expect(requests).toContain("The guide describes the discount.\n");
+    }
+    expect(sectionOf(summaryOf(session), "Primary Request and Intent")).toContain("[commit 3c4d5e6]");
+  });
+
   it("counts two edited files with the same name as two, and names their folders", () => {
     const session = new ConversationBuilder();
     session.user("Add a discount to the cart");

@@ -30,6 +30,7 @@ import {
   type Plan,
   parseMessageItem,
   readReasonItem,
+  replacedCommits,
   repliedTo,
   reportsFault,
   requestInFull,
@@ -64,24 +65,26 @@ export function currentRequestBefore({ earlier }: SessionDigest): string | undef
 export function renderRequests(digest: SessionDigest, instructions: string | undefined): Piece[] {
   const courses = coursesOf(digest.exchanges);
   const current = courses.findLastIndex(isRequest);
-  const earlier = earlierRequests(digest, courses);
+  const steps = digest.exchanges.flatMap(commandsIn);
+  const replaced = replacedCommits(commitsBefore(digest), steps, digest.covered);
+  const earlier = earlierRequests(digest, courses, replaced);
   return [
     ...(current === -1 ? [] : currentPieces(courses, current)),
     ...earlier,
-    ...pastRequests(courses, unfinishedIn(earlier)),
+    ...pastRequests(courses, unfinishedIn(earlier), replaced),
     ...settingPieces(digest, instructions),
   ];
 }
 
 /** Renders the requests before the current one. `before`: number of earlier requests that were under way. */
-function pastRequests(courses: readonly Exchange[], before: number): Piece[] {
+function pastRequests(courses: readonly Exchange[], before: number, replaced: ReadonlySet<string>): Piece[] {
   const past = courses.flatMap((course, at) => (isRequest(course) ? [at] : [])).slice(0, -1);
   let unfinished = before;
   let chain: readonly Exchange[] = [];
   return past.map((at, index) => {
     const course = courses[at] as Exchange;
     chain = [...chain, course];
-    const proofs = course.isUnfinished && index < past.length - 1 ? "" : proofsOf(joined(chain));
+    const proofs = course.isUnfinished && index < past.length - 1 ? "" : proofsOf(joined(chain), replaced);
     const forms = requestForms(courses, at, unfinished + 1, proofs);
     unfinished = course.isUnfinished ? unfinished + 1 : 0;
     if (!course.isUnfinished) chain = [];
@@ -153,9 +156,29 @@ function unfinishedIn(pieces: readonly Piece[]): number {
 const asOutcome = (lead: string, maxChars = MAX_OUTCOME_CHARS): string =>
   clip(lead.replace(/^[^\p{L}\p{N}`"'“([]+/u, "").replace(/[:：]$/, "") || lead, maxChars);
 
+const PROOFS = / \[((?:\d+ more commits; )?commit [0-9a-f]{7,40}(?:; [^\]\n]*)?)\]$/;
+
+/** Returns the commits in the rows of the earlier summary whose messages do not follow it again. */
+const commitsBefore = (digest: SessionDigest): readonly string[] =>
+  pastItems(earlierItems(digest.earlier, "Primary Request and Intent"), digest).flatMap((item) =>
+    [...(PROOFS.exec(item)?.[1] ?? "").matchAll(/(?:^|; )commit (\w+)/g)].map(([, id = ""]) => id),
+  );
+
+/** Removes the commits from a row that exist no longer. */
+function withoutCommits(item: string, replaced: ReadonlySet<string>): string {
+  const parts = PROOFS.exec(item)?.[1]?.split("; ");
+  const kept = parts?.filter((part) => !replaced.has(part.replace(/^commit /, ""))) ?? [];
+  if (kept.length === parts?.length) return item;
+  return item.replace(PROOFS, kept.length === 0 ? "" : ` [${kept.join("; ")}]`);
+}
+
+const MAX_COMMITS = 6;
+
 /** Returns evidence that can be verified: commits, test results and changed files. */
-function proofsOf(exchange: Exchange): string {
-  const proofs = exchange.commits.map((commit) => `commit ${commit.id}`);
+function proofsOf(exchange: Exchange, replaced: ReadonlySet<string>): string {
+  const commits = exchange.commits.filter(({ id }) => !replaced.has(id));
+  const proofs = commits.slice(-MAX_COMMITS).map(({ id }) => `commit ${id}`);
+  if (commits.length > MAX_COMMITS) proofs.unshift(`${commits.length - MAX_COMMITS} more commits`);
   const tests = commandsIn(exchange).findLast((run) => run.kind === "test" && !failedElsewhere(run));
   if (tests) {
     const outcome = tests.outcome ? `: ${clip(tests.outcome, 60)}` : "";
@@ -172,7 +195,11 @@ function proofsOf(exchange: Exchange): string {
  * Renders the requests of an earlier summary. If the user has asked for nothing since, its current request is
  * still current. Otherwise that request is the last past request.
  */
-function earlierRequests(digest: SessionDigest, courses: readonly Exchange[]): Piece[] {
+function earlierRequests(
+  digest: SessionDigest,
+  courses: readonly Exchange[],
+  replaced: ReadonlySet<string>,
+): Piece[] {
   const { earlier } = digest;
   const hasNewer = courses.some(isRequest);
   const items = earlierItems(earlier, "Primary Request and Intent").filter((item) => !SETTING.test(item));
@@ -181,7 +208,7 @@ function earlierRequests(digest: SessionDigest, courses: readonly Exchange[]): P
   const isPast = hasNewer || current !== undefined;
   const past = pastItems(items, digest);
   const pieces = past.map((item, index) => {
-    const bullet = bulleted(item);
+    const bullet = withoutCommits(bulleted(item), replaced);
     return piece(
       [clipMarkdown(bullet, MAX_EARLIER_CHARS), clipMarkdown(bullet, 300), clip(oneLine(bullet), 140)],
       rising(0, 4, index, past.length) + (isPast ? 200 : 600),

@@ -51,12 +51,37 @@ describe("readCommand", () => {
   );
 
   it("finds a commit that only the output of git log shows", () => {
-    expect(read("git commit -q -m x && git log -1", "055ca502 test: pin the output").commit).toEqual({
-      id: "055ca502",
-      subject: "test: pin the output",
-    });
-    expect(read("git commit -m x", "nothing to commit").commit).toBeUndefined();
+    expect(read("git commit -q -m x && git log -1", "055ca502 test: pin the output").commits).toEqual([
+      { id: "055ca502", subject: "test: pin the output" },
+    ]);
+    expect(read("git commit -m x", "nothing to commit").commits).toEqual([]);
   });
+
+  it("counts all commits that one command made, oldest first", () => {
+    const twice = 'git add a && git commit -m "feat: a" && git add b && git commit -m "feat: b"';
+    const said = "[main 1a2b3c4] feat: a\n 1 file changed\n[main 2b3c4d5] feat: b\n 1 file changed";
+    expect(read(twice, said).commits.map(({ id }) => id)).toEqual(["1a2b3c4", "2b3c4d5"]);
+    expect(read(twice, said).outcome).toBe('2 commits, the last one 2b3c4d5 "feat: b"');
+    const quiet = "git commit -q -F a.txt\ngit commit -q -F b.txt\ngit log --oneline -4";
+    const log = ["b", "a", "old", "older"].map((name, index) => `1a2b3c${index} feat: the ${name} part`);
+    expect(read(quiet, log.join("\n")).commits.map(({ id }) => id)).toEqual(["1a2b3c1", "1a2b3c0"]);
+  });
+
+  it.each([
+    ["git commit --amend --no-edit", 1],
+    ["git reset --soft HEAD~1 && git commit --amend --no-edit", 2],
+    ["git commit -m a && git commit --amend --no-edit", 0],
+    ["git reset HEAD~2", 2],
+    ["git reset --hard HEAD^^", 2],
+    ["git reset --hard origin/main", Number.POSITIVE_INFINITY],
+    ["git rebase main", Number.POSITIVE_INFINITY],
+    ["git rebase --abort", 0],
+    ["git reset src/cart.ts", 0],
+    ["git reset --hard HEAD", 0],
+    ["git commit -m 'git reset HEAD~1'", 0],
+  ])("tells how many older commits the command %s removes", (command, dropped) =>
+    expect(read(command, "[main 1a2b3c4] feat: a").dropped).toBe(dropped),
+  );
 
   it("identifies a shell command by its program and subcommand", () => {
     expect(programOf("go test -v ./x")).toBe("go test");

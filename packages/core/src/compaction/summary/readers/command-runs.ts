@@ -1,5 +1,6 @@
 import { headOf, tailOf, withoutControls } from "../../../messages/text.ts";
 import { clip, oneLine } from "../clip.ts";
+import { gitWords, historyChange, type MadeCommit, parseCommits } from "./git-commits.ts";
 import { type CommandOutput, readOutput, type SpecialEnd } from "./runners/output-view.ts";
 import {
   isFixedBy,
@@ -34,7 +35,10 @@ export interface CommandRun {
   readonly failed: boolean;
   /** Outcome that the output proves, such as counts, a commit or a pull request. */
   readonly outcome?: string | undefined;
-  readonly commit?: Omit<Commit, "at"> | undefined;
+  /** Commits that the output shows, oldest first. */
+  readonly commits: readonly MadeCommit[];
+  /** Number of older commits that a successful command removed. */
+  readonly dropped: number;
   /** Tests, checks and builds that the command started. */
   readonly runs: readonly RunnerRun[];
   readonly directory: string | undefined;
@@ -46,10 +50,8 @@ export interface CommandRun {
   readonly skipsHooks: boolean;
 }
 
-export interface Commit {
+export interface Commit extends MadeCommit {
   readonly at: number;
-  readonly id: string;
-  readonly subject: string;
 }
 
 /** Characters to scan for a commit or push. */
@@ -88,8 +90,9 @@ export function readCommand(
   );
   const kind = git ?? kindOf(runs) ?? "other";
   const ends = kind === "commit" || kind === "push" ? endsOf(output ?? "") : "";
-  const commit = kind === "commit" ? parseCommit(ends) : undefined;
-  const state = stateOf({ kind, commands, runs, read, isFailure, isShown: commit !== undefined });
+  const { made, dropped } = historyChange(commands);
+  const commits = kind === "commit" ? parseCommits(ends, made) : [];
+  const state = stateOf({ kind, commands, runs, read, isFailure, isShown: commits.length > 0 });
   const directory = commands.find(({ words }) => words[0] !== "cd")?.directory ?? base;
   return {
     at,
@@ -98,10 +101,9 @@ export function readCommand(
     description,
     state,
     failed: state === "failed",
-    outcome: commit
-      ? `commit ${commit.id} "${clip(commit.subject, 90)}"`
-      : outcomeOf(kind, state, ends, runs, read),
-    commit: state === "failed" ? undefined : commit,
+    outcome: commits.length > 0 ? commitText(commits) : outcomeOf(kind, state, ends, runs, read),
+    commits: state === "failed" ? [] : commits,
+    dropped: state === "failed" || state === "no-result" ? 0 : dropped,
     runs,
     directory,
     doesMore: commands.some(
@@ -112,18 +114,19 @@ export function readCommand(
   };
 }
 
+function commitText(commits: readonly MadeCommit[]): string {
+  const last = commits.at(-1);
+  const count = commits.length > 1 ? `${commits.length} commits, the last one ` : "commit ";
+  return last === undefined ? "" : `${count}${last.id} "${clip(last.subject, 90)}"`;
+}
+
 const SKIPS_HOOKS = /\s(?:--no-verify|-n)\b|\b(?:HUSKY=0|LEFTHOOK=0|SKIP=)/;
 
 /** Returns the kind of a git command that stores or publishes. */
-function gitKind({ words }: ShellCommand): "commit" | "push" | undefined {
-  const at = words.findIndex((word) => /^(?:git|gh)$/.test(fileName(word)));
-  if (at === -1 || at > 2) return undefined;
-  const verbs = words
-    .slice(at + 1)
-    .filter((word, index, all) => !word.startsWith("-") && !/^-[Cc]$/.test(all[index - 1] ?? ""));
-  if (words[at] === "gh")
-    return verbs[0] === "pr" && /^(?:create|merge)$/.test(verbs[1] ?? "") ? "push" : undefined;
-  return verbs[0] === "commit" || verbs[0] === "push" ? verbs[0] : undefined;
+function gitKind(command: ShellCommand): "commit" | "push" | undefined {
+  const [program, verb, next = ""] = gitWords(command) ?? [];
+  if (program === "gh") return verb === "pr" && /^(?:create|merge)$/.test(next) ? "push" : undefined;
+  return verb === "commit" || verb === "push" ? verb : undefined;
 }
 
 interface Result {
@@ -218,14 +221,6 @@ const END_WORDS: Readonly<Record<SpecialEnd, string>> = {
   "timed-out": "timed out",
   background: "started in the background",
 };
-
-/** Reads `[branch id] subject`. If the commit itself was quiet, reads the first line of a log. */
-function parseCommit(output: string): CommandRun["commit"] {
-  const said = /^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$/m.exec(output);
-  const listed = said ? undefined : /^([0-9a-f]{7,40}) (?!\.\.)(.{8,})$/m.exec(output);
-  const match = said ?? listed;
-  return match?.[1] && match[2] ? { id: match[1], subject: match[2].trim() } : undefined;
-}
 
 /** Returns the beginning and the end of an output. The middle of a long log is not useful. */
 function endsOf(output: string): string {

@@ -46,6 +46,7 @@ export {
   soundsLikeCorrection,
 } from "./exchanges.ts";
 export { failureText } from "./failure-text.ts";
+export { replacedCommits } from "./git-commits.ts";
 export {
   AFTER_INTERRUPTION,
   BYPASSED,

@@ -175,7 +175,7 @@ export class ToolReader {
       for (const path of edited) this.#errors.fileEdited(path);
     }
     this.#errors.command(run, output ?? "");
-    if (!run.failed && run.commit) exchange.commits.push({ at, ...run.commit });
+    exchange.commits.push(...run.commits.map((commit) => ({ at, ...commit })));
   }
 
   #otherTool(call: Call, exchange: OpenExchange): void {

@@ -1,0 +1,104 @@
+import type { ShellCommand } from "./runners/shell-commands.ts";
+import { fileName } from "./shell/paths.ts";
+
+/** Reads the commits that a command line made, and the older commits that it removed. */
+
+export interface MadeCommit {
+  readonly id: string;
+  readonly subject: string;
+}
+
+/** Returns the words after `git` or `gh`, from the verb on. */
+export function gitWords({
+  words,
+}: ShellCommand): readonly [program: string, ...words: string[]] | undefined {
+  const at = words.findIndex((word) => /^(?:git|gh)$/.test(fileName(word)));
+  if (at === -1 || at > 2) return undefined;
+  const rest = words.slice(at + 1);
+  const verb = rest.findIndex(
+    (word, index) => !word.startsWith("-") && !/^-[Cc]$/.test(rest[index - 1] ?? ""),
+  );
+  return [fileName(words[at] ?? ""), ...(verb === -1 ? [] : rest.slice(verb))];
+}
+
+/** Effect of a command line on the history. */
+interface HistoryChange {
+  /** Number of new commits at the end of the line. */
+  readonly made: number;
+  /** Number of older commits that no longer exist. */
+  readonly dropped: number;
+}
+
+/** Returns how many commits the line made, and how many older ones it removed by an amend, a reset or a rebase. */
+export function historyChange(commands: readonly ShellCommand[]): HistoryChange {
+  let made = 0;
+  let dropped = 0;
+  const drop = (count: number): void => {
+    const own = Math.min(made, count);
+    made -= own;
+    dropped += count - own;
+  };
+  for (const command of commands) {
+    const [program, verb, ...rest] = gitWords(command) ?? [];
+    if (program !== "git") continue;
+    if (verb === "reset") drop(resetCommits(rest));
+    else if (isRebase(verb, rest)) drop(Number.POSITIVE_INFINITY);
+    else if (verb === "commit") {
+      if (rest.includes("--amend")) drop(1);
+      made++;
+    }
+  }
+  return { made, dropped };
+}
+
+const isRebase = (verb: string | undefined, rest: readonly string[]): boolean =>
+  verb === "filter-branch" ||
+  (verb === "rebase" && !rest.includes("--abort")) ||
+  (verb === "pull" && rest.some((word) => /^(?:-r|--rebase)/.test(word)));
+
+/** Returns the number of commits that a reset removes. A reset to another place may remove all. */
+function resetCommits(rest: readonly string[]): number {
+  const [target, ...paths] = rest.filter((word) => !word.startsWith("-"));
+  const isOfTree = rest.some((word) => /^--(?:soft|mixed|hard|keep|merge)$/.test(word));
+  if (target === undefined || target === "HEAD" || paths.length > 0 || rest.includes("--")) return 0;
+  const [, carets = "", count] = /^(?:HEAD|@)(?:(\^+)|~(\d*))$/.exec(target) ?? [];
+  if (carets !== "") return carets.length;
+  if (count !== undefined) return Number(count || 1);
+  return isOfTree ? Number.POSITIVE_INFINITY : 0;
+}
+
+/** Reads `[branch id] subject`. If the commits were quiet, reads the first lines of a log. Oldest first. */
+export function parseCommits(output: string, made: number): readonly MadeCommit[] {
+  const said = [...output.matchAll(/^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$/gm)];
+  const listed = said.length > 0 ? [] : [...output.matchAll(/^([0-9a-f]{7,40}) (?!\.\.)(.{8,})$/gm)];
+  const found =
+    said.length > 0 ? said.slice(-Math.max(1, made)) : listed.slice(0, Math.max(1, made)).reverse();
+  return found.map(([, id = "", subject = ""]) => ({ id, subject: subject.trim() }));
+}
+
+/** Command that made or removed commits. */
+interface HistoryStep {
+  readonly at: number;
+  readonly commits: readonly MadeCommit[];
+  readonly dropped: number;
+}
+
+/**
+ * Returns the commits that a later amend, reset or rebase removed. `before`: the commits before the first step,
+ * oldest first. A step that an earlier summary covers cannot have removed them.
+ */
+export function replacedCommits(
+  before: readonly string[],
+  steps: readonly HistoryStep[],
+  covered: ReadonlySet<number>,
+): ReadonlySet<string> {
+  const replaced = new Set<string>();
+  const existing = [...before];
+  for (const { at, commits, dropped } of steps) {
+    const first = covered.has(at) ? before.length : 0;
+    const from = Math.min(existing.length, Math.max(first, existing.length - dropped));
+    for (const id of existing.splice(from)) replaced.add(id);
+    existing.push(...commits.map(({ id }) => id));
+  }
+  return replaced;
+}
