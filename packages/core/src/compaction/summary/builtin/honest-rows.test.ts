@@ -185,6 +185,10 @@ describe("rows about outcomes", () => {
   it.each([
     ["It still doesn't work, the cart is empty.", " (the user objected or reported a fault next)"],
     ["[image]\nThere is a bug at the top of the cart.", " (the user objected or reported a fault next)"],
+    ["all of the prices now look the same", " (the user objected or reported a fault next)"],
+    ["the labels are still wrong.", " (the user objected or reported a fault next)"],
+    ["Make all buttons the same size.", ""],
+    ["Are they all the same?", ""],
     ["But with a cache, which is fine by me, there's no reason to load the prices again.", ""],
     ["npm run start", " (the user tested this next)"],
     ["Now write the release notes for the shop.", ""],

@@ -19,6 +19,7 @@ import {
   type HumanMessage,
   IN_PROGRESS,
   isCommandLine,
+  isMessageItem,
   isRequest,
   joined,
   LABELS,
@@ -283,7 +284,7 @@ const IN_REPLY = /\n {2}\(in reply to: [\s\S]*$/;
  * verbatim, because an outcome follows every other request. Items that a model wrote are prose.
  */
 function isVerbatim(item: string): boolean {
-  return /^- (?:"|\(\d+ lines\)\n)/.test(item) && !item.replace(IN_REPLY, "").includes(" → ");
+  return isMessageItem(item) && !item.replace(IN_REPLY, "").includes(" → ");
 }
 
 const verbatimText = (item: string): string => parseMessageItem(item.replace(IN_REPLY, ""));

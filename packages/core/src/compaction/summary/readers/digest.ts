@@ -134,7 +134,7 @@ class Reader {
     }
     // Read a collapsed span anywhere, because nothing else contains its messages.
     if (isCollapsedSpan(entry)) {
-      this.#addEarlier(text);
+      this.#addEarlier(text, true);
       return;
     }
     this.#tools.todos.prompt(field(entry, "todos"));
@@ -175,8 +175,8 @@ class Reader {
     };
   }
 
-  #addEarlier(summary: string): void {
-    this.#earlier = joinEarlier(this.#earlier, parseEarlierSummary(summary));
+  #addEarlier(summary: string, isSpan = false): void {
+    this.#earlier = joinEarlier(this.#earlier, parseEarlierSummary(summary), isSpan);
     const root = earlierRoot(this.#earlier);
     if (root !== undefined && (this.#root === undefined || isInside(this.#root, root))) this.#root = root;
   }

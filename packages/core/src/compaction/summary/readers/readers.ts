@@ -54,6 +54,7 @@ export {
   type EarlierFile,
   errorForms,
   IN_PROGRESS,
+  isMessageItem,
   isOnlyDone,
   isOnlyRead,
   LABELS,
