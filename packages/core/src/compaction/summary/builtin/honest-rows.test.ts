@@ -66,6 +66,28 @@ describe("rows about outcomes", () => {
     expect(sectionOf(summaryOf(session), "Primary Request and Intent")).toContain("[commit 3c4d5e6]");
   });
 
+  it("names no branch if the output of a commit names another one, also after a summary", () => {
+    const build = (committedTo: string): ConversationBuilder => {
+      const session = new ConversationBuilder();
+      session.user("Add a discount to the cart", { gitBranch: "main" });
+      session.assistant([toolUse("c", "Bash", { command: 'git commit -m "feat: cart"' })], {
+        gitBranch: "main",
+      });
+      session.user([toolResult("c", `[${committedTo} 1a2b3c4] feat: cart`)], { gitBranch: "main" });
+      return session;
+    };
+    const named = "git branch `main`";
+    expect(summaryOf(build("main"))).toContain(named);
+    const doubted = summaryOf(build("cart"));
+    expect(doubted).not.toContain("git branch");
+    const next = after(doubted);
+    next.user("Write the release notes", { gitBranch: "main" });
+    expect(summaryOf(next)).not.toContain("git branch");
+    next.assistant([toolUse("d", "Bash", { command: 'git commit -m "docs: cart"' })], { gitBranch: "main" });
+    next.user([toolResult("d", "[main 2b3c4d5] docs: cart")], { gitBranch: "main" });
+    expect(summaryOf(next)).toContain(named);
+  });
+
   it("counts two edited files with the same name as two, and names their folders", () => {
     const session = new ConversationBuilder();
     session.user("Add a discount to the cart");
@@ -237,6 +259,22 @@ describe("rows about outcomes", () => {
 });
 
 describe("rows about open work", () => {
+  it("calls a request that is a command line done when the command has run to its end", () => {
+    const session = new ConversationBuilder();
+    session.user("python3 shop/report.py");
+    session.assistant([toolUse("r", "Bash", { command: "python3 shop/report.py" })]);
+    expect(sectionOf(summaryOf(session), "Pending Tasks")).toContain("In progress");
+    session.user([toolResult("r", "12 carts")]);
+    session.tool("e", "Edit", EDIT, "ok");
+    const first = summaryOf(session);
+    const next = after(first);
+    next.tool("f", "Edit", EDIT, "ok");
+    for (const text of [first, summaryOf(next)]) {
+      expect(sectionOf(text, "Pending Tasks")).not.toContain("In progress");
+      expect(sectionOf(text, "Optional Next Step")).toContain("Continue with the work described above.");
+    }
+  });
+
   it("lists several failed attempts to commit as one open failure", () => {
     const session = new ConversationBuilder();
     session.user("Commit the cart");

@@ -17,6 +17,7 @@ import {
   editedNames,
   failedElsewhere,
   type HumanMessage,
+  hasEnded,
   IN_PROGRESS,
   isCommandLine,
   isMessageItem,
@@ -62,6 +63,25 @@ export function currentRequestBefore({ earlier }: SessionDigest): string | undef
   const item = earlierItems(earlier, "Primary Request and Intent").find(isVerbatim);
   return item === undefined ? undefined : verbatimText(item);
 }
+
+/** Returns true if the current request is a command line, and the command has run to its end. */
+export function hasCommandEnded(digest: SessionDigest): boolean {
+  const message = currentRequest(digest);
+  const text = (message?.text ?? currentRequestBefore(digest) ?? "").trim().replace(/^[$>] ?/, "");
+  if (!isCommandLine(text)) return false;
+  const isOpenBefore = earlierItems(digest.earlier, "Optional Next Step").some((item) => item.includes(text));
+  if (message === undefined && !isOpenBefore) return true;
+  return digest.exchanges
+    .flatMap(commandsIn)
+    .some((run) => run.at > (message?.at ?? -1) && hasEnded(run) && run.command.includes(text));
+}
+
+/** Returns true if the agent was in the middle of its work at the earlier summary. */
+const wasUnderWay = ({ earlier }: SessionDigest): boolean =>
+  earlierItems(earlier, "Pending Tasks").includes(IN_PROGRESS) ||
+  earlierItems(earlier, "Optional Next Step").some((item) => WORK_GOES_ON.test(item));
+
+const WORK_GOES_ON = /^- Continue with the (?:user's request|work described)/;
 
 export function renderRequests(digest: SessionDigest, instructions: string | undefined): Piece[] {
   const courses = coursesOf(digest.exchanges);
@@ -266,11 +286,11 @@ const quotedRequest = (item: string): string | undefined =>
  * Returns the outcome of the earlier summary's current request. The messages before the next request continue
  * the work on it.
  */
-function earlierOutcome({ earlier }: SessionDigest, first: Exchange | undefined, count: number): string {
+function earlierOutcome(digest: SessionDigest, first: Exchange | undefined, count: number): string {
   if (first !== undefined && first.message === undefined && first.actions.length + first.texts.length > 0)
     return outcomeOf(first, count);
-  if (earlierItems(earlier, "Pending Tasks").includes(IN_PROGRESS)) return UNDER_WAY;
-  const words = earlierLastWords(earlier);
+  if (wasUnderWay(digest)) return UNDER_WAY;
+  const words = earlierLastWords(digest.earlier);
   const lead = words === undefined ? undefined : resultSentence(words);
   if (lead === undefined) return NO_CLOSING_MESSAGE;
   return count > 1 ? `for the last ${count} requests: ${asOutcome(lead)}` : asOutcome(lead);

@@ -14,7 +14,7 @@ import {
   type SessionDigest,
 } from "../readers/readers.ts";
 import { type Piece, piece, rising } from "./budget.ts";
-import { currentRequestBefore } from "./render-history.ts";
+import { currentRequestBefore, hasCommandEnded } from "./render-history.ts";
 import { isEarlierStepCurrent } from "./render-work.ts";
 
 /** Renders the section "Pending Tasks". Every item is compared with later work before it is listed. */
@@ -146,6 +146,7 @@ function workUnderWay(digest: SessionDigest): string[] {
   const { exchanges, openQuestions, lastActor } = digest;
   if (openQuestions.length > 0 || (lastActor !== "tool" && lastActor !== "person")) return [];
   if (!exchanges.some(isRequest) && currentRequestBefore(digest) === undefined) return [];
+  if (hasCommandEnded(digest)) return [];
   return [lastActor === "tool" ? IN_PROGRESS : "- Not started: the user's latest request (see section 1)"];
 }
 

@@ -26,7 +26,7 @@ import {
   shortPath,
 } from "../readers/readers.ts";
 import { ESSENTIAL, type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
-import { currentRequest, currentRequestBefore } from "./render-history.ts";
+import { currentRequest, currentRequestBefore, hasCommandEnded } from "./render-history.ts";
 
 /** Renders the sections "Current Work" and "Optional Next Step". */
 
@@ -220,7 +220,8 @@ function nextStep(digest: SessionDigest): string | undefined {
       return `- Answer the user's latest message. Nothing has been done about it yet: ${asked}`;
     case "work-under-way": {
       const doing = saying("The assistant was still working on it. The assistant last said");
-      return `- Continue with ${asked ? `the user's request ${asked}` : "the work described above"}.${doing}`;
+      const isOpen = asked !== undefined && !hasCommandEnded(digest);
+      return `- Continue with ${isOpen ? `the user's request ${asked}` : "the work described above"}.${doing}`;
     }
     case "reply-awaited":
       return `- The assistant has answered and asked: ${quoted(clip(move.question, MAX_QUOTE_CHARS))} Wait for the reply, then act on it.${about}`;

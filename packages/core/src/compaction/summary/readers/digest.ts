@@ -14,7 +14,13 @@ import { indexPairs, type PairIndex } from "../../../messages/pairs.ts";
 import { isCollapsedSpan } from "../../../messages/stand-ins.ts";
 import { isShellTool } from "../../../messages/tool-kinds.ts";
 import { contentText, field, stringField } from "../../../messages/untrusted.ts";
-import { type EarlierSummary, earlierRoot, joinEarlier, parseEarlierSummary } from "./earlier-summary.ts";
+import {
+  type EarlierSummary,
+  earlierRoot,
+  hidesBranch,
+  joinEarlier,
+  parseEarlierSummary,
+} from "./earlier-summary.ts";
 import {
   classifyUserText,
   type Exchange,
@@ -97,6 +103,9 @@ class Reader {
   #root: string | undefined;
   readonly #covered: ReadonlySet<number>;
   #branch: string | undefined;
+  /** Branch of the latest commit, as long as no entry names the same branch after it. */
+  #committedTo: string | undefined;
+  #isBranchConfirmed = false;
   #earlier: EarlierSummary | undefined;
   /** True when the messages before the latest boundary were read one by one. */
   #isPastRead = false;
@@ -159,7 +168,7 @@ class Reader {
     return {
       cwd: this.#cwd,
       root: this.#root,
-      branch: this.#branch,
+      branch: this.#knownBranch(),
       exchanges,
       ...tools,
       todos: settledTodos(tools.todos, exchanges),
@@ -173,6 +182,12 @@ class Reader {
       covered: this.#covered,
       lastActor: this.#lastActor,
     };
+  }
+
+  /** Returns the branch in the entries, unless the output of a commit names another one. */
+  #knownBranch(): string | undefined {
+    const isDoubted = this.#committedTo !== undefined || hidesBranch(this.#earlier);
+    return isDoubted && !this.#isBranchConfirmed ? undefined : this.#branch;
   }
 
   #addEarlier(summary: string, isSpan = false): void {
@@ -196,6 +211,11 @@ class Reader {
     const setting = { aside, said, round, cwd: this.#cwd, isCovered: this.#covered.has(at) };
     const words = this.#tools.call(at, pair, this.#current, setting);
     if (aside) return;
+    const commit = this.#current.commits.at(-1);
+    if (commit?.at === at && commit.branch !== undefined) {
+      this.#committedTo = commit.branch;
+      this.#isBranchConfirmed = false;
+    }
     this.#lastActor = "tool";
     if (isShellTool(pair.name)) this.#shellText(at, stringField(field(pair.use.block, "input"), "command"));
     // The message gets the position of the tool result, which contains the user's words.
@@ -244,6 +264,10 @@ class Reader {
       if (this.#root === undefined || !isInside(cwd, this.#root)) this.#root = cwd;
     }
     this.#branch = stringField(entry, "gitBranch") || this.#branch;
+    if (this.#committedTo !== undefined && this.#branch === this.#committedTo) {
+      this.#committedTo = undefined;
+      this.#isBranchConfirmed = true;
+    }
   }
 }
 

@@ -178,6 +178,12 @@ export function earlierRoot(earlier: EarlierSummary | undefined): string | undef
   return root ?? cwd;
 }
 
+/** Returns true if an earlier built-in summary names the folder and no branch. */
+export function hidesBranch(earlier: EarlierSummary | undefined): boolean {
+  const line = earlierItems(earlier, "Primary Request and Intent").findLast((item) => SETTING.test(item));
+  return line !== undefined && !line.includes(", git branch `");
+}
+
 /** Returns the agent's last words before an earlier built-in summary. */
 export function earlierLastWords(earlier: EarlierSummary | undefined): string | undefined {
   const quotation = earlierItems(earlier, "Current Work").findLast((item) => item.startsWith(">"));

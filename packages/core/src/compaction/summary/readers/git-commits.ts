@@ -6,6 +6,8 @@ import { fileName } from "./shell/paths.ts";
 export interface MadeCommit {
   readonly id: string;
   readonly subject: string;
+  /** Branch of the commit, if the output names it. */
+  readonly branch?: string | undefined;
 }
 
 /** Returns the words after `git` or `gh`, from the verb on. */
@@ -67,13 +69,20 @@ function resetCommits(rest: readonly string[]): number {
   return isOfTree ? Number.POSITIVE_INFINITY : 0;
 }
 
-/** Reads `[branch id] subject`. If the commits were quiet, reads the first lines of a log. Oldest first. */
+/** Output of a commit, as in `[main 1a2b3c4] subject` and `[main (root-commit) 1a2b3c4] subject`. */
+const SAID = /^\[([^\]\n]*?)(?: \(root-commit\))? ?\b([0-9a-f]{7,40})\] (.+)$/gm;
+const LISTED = /^()([0-9a-f]{7,40}) (?!\.\.)(.{8,})$/gm;
+
+/** Reads what the commits printed. If they were quiet, reads the first lines of a log. Oldest first. */
 export function parseCommits(output: string, made: number): readonly MadeCommit[] {
-  const said = [...output.matchAll(/^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$/gm)];
-  const listed = said.length > 0 ? [] : [...output.matchAll(/^([0-9a-f]{7,40}) (?!\.\.)(.{8,})$/gm)];
-  const found =
-    said.length > 0 ? said.slice(-Math.max(1, made)) : listed.slice(0, Math.max(1, made)).reverse();
-  return found.map(([, id = "", subject = ""]) => ({ id, subject: subject.trim() }));
+  const count = Math.max(1, made);
+  const said = [...output.matchAll(SAID)].slice(-count);
+  const found = said.length > 0 ? said : [...output.matchAll(LISTED)].slice(0, count).reverse();
+  return found.map(([, branch = "", id = "", subject = ""]) => ({
+    id,
+    subject: subject.trim(),
+    ...(branch === "" || branch === "detached HEAD" ? {} : { branch }),
+  }));
 }
 
 /** Command that made or removed commits. */

@@ -5,6 +5,7 @@
 export {
   type CommandRun,
   failedElsewhere,
+  hasEnded,
   isBypass,
   isLaterSuccess,
   isSeenFixed,
