@@ -88,6 +88,18 @@ describe("rows about outcomes", () => {
     expect(summaryOf(next)).toContain(named);
   });
 
+  it("says that a closing report also lists work that is left", () => {
+    const session = new ConversationBuilder();
+    session.user("Do what the reviewer wrote about the cart");
+    session.tool("e", "Edit", EDIT, "ok");
+    session.assistant(
+      "All changes are pushed.\n\n**Remaining feedback for later:**\n- tests of the cart\n- type guards",
+    );
+    session.user("Write the release notes for the shop");
+    const requests = sectionOf(summaryOf(session), "Primary Request and Intent");
+    expect(requests).toContain("→ All changes are pushed. (it also lists remaining work) [edited cart.ts]");
+  });
+
   it("counts two edited files with the same name as two, and names their folders", () => {
     const session = new ConversationBuilder();
     session.user("Add a discount to the cart");

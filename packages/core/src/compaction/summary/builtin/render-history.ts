@@ -25,6 +25,7 @@ import {
   joined,
   LABELS,
   lastLongerRequest,
+  leavesWork,
   messageForms,
   messageKey,
   NEEDS_CONTEXT_CHARS,
@@ -132,7 +133,8 @@ function requestForms(courses: readonly Exchange[], at: number, count: number, p
   const said = outcomeOf(course, count);
   const answer = count > 1 ? answerInBetween(course) : undefined;
   const aside = answer === undefined ? "" : ` (answer: ${quoted(asOutcome(answer))})`;
-  const reaction = course.isUnfinished ? "" : reactionTo(courses[at + 1]?.message);
+  const rest = !course.isUnfinished && leavesWork(course) ? " (it also lists remaining work)" : "";
+  const reaction = rest + (course.isUnfinished ? "" : reactionTo(courses[at + 1]?.message));
   return [
     `- ${asked} → ${said}${aside}${reaction}${proofs === "" ? "" : ` [${proofs}]`}`,
     `- ${quoted(clip(text, 70))} → ${clip(said, 90)}${reaction}`,

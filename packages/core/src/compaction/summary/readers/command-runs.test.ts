@@ -74,6 +74,7 @@ describe("readCommand", () => {
     ["git reset HEAD~2", 2],
     ["git reset --hard HEAD^^", 2],
     ["git reset --hard origin/main", Number.POSITIVE_INFINITY],
+    ["git branch next && git reset --hard HEAD~2 && git checkout next", 0],
     ["git rebase main", Number.POSITIVE_INFINITY],
     ["git rebase --abort", 0],
     ["git reset src/cart.ts", 0],

@@ -35,6 +35,7 @@ interface HistoryChange {
 export function historyChange(commands: readonly ShellCommand[]): HistoryChange {
   let made = 0;
   let dropped = 0;
+  let isKept = false;
   const drop = (count: number): void => {
     const own = Math.min(made, count);
     made -= own;
@@ -43,7 +44,9 @@ export function historyChange(commands: readonly ShellCommand[]): HistoryChange 
   for (const command of commands) {
     const [program, verb, ...rest] = gitWords(command) ?? [];
     if (program !== "git") continue;
-    if (verb === "reset") drop(resetCommits(rest));
+    // A new branch keeps the commits that a reset takes from the old one.
+    if (verb === "branch") isKept ||= rest.length > 0 && !rest.some((word) => word.startsWith("-"));
+    else if (verb === "reset") drop(isKept ? 0 : resetCommits(rest));
     else if (isRebase(verb, rest)) drop(Number.POSITIVE_INFINITY);
     else if (verb === "commit") {
       if (rest.includes("--amend")) drop(1);

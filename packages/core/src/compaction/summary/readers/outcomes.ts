@@ -1,7 +1,7 @@
 import { tailOf } from "../../../messages/text.ts";
 import { type AgentText, type Exchange, isRequest } from "./exchanges.ts";
 import { endsWithQuestion, isOnlyCheer, resultSentence } from "./prose.ts";
-import { readReport } from "./reports.ts";
+import { listsRemainingWork, readReport } from "./reports.ts";
 import { isPoliteRequest } from "./said-words.ts";
 import { contentWords, shareIn } from "./topic-words.ts";
 
@@ -15,6 +15,15 @@ export function statedOutcome(exchange: Exchange): string | undefined {
   const last = lastWords(exchange);
   return last === undefined ? undefined : resultSentence(last.text);
 }
+
+/** Returns true if the agent's last text also lists work that is left. */
+export function leavesWork(exchange: Exchange): boolean {
+  const text = lastWords(exchange)?.text ?? "";
+  return text.length <= MAX_REPORT_CHARS && listsRemainingWork(text);
+}
+
+/** Maximum length of a report. A longer text is a document. */
+const MAX_REPORT_CHARS = 8_000;
 
 /** Characters at the end of a text that show whether it announces something. */
 const ENDING_CHARS = 12;

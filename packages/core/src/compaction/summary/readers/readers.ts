@@ -77,7 +77,7 @@ export {
 } from "./list-items.ts";
 export { isNamedTestSeenToPass } from "./named-tests.ts";
 export { Happenings, OWN_PLAN, remainingWork } from "./open-items.ts";
-export { answerInBetween, coursesOf, endsWithReport, joined, statedOutcome } from "./outcomes.ts";
+export { answerInBetween, coursesOf, endsWithReport, joined, leavesWork, statedOutcome } from "./outcomes.ts";
 export {
   endsWithQuestion,
   hasIdeographs,
