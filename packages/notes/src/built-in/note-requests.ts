@@ -71,7 +71,7 @@ const MAX_CONTEXT_CHARS = 160;
  * they count as one message.
  */
 const ALIKE_CHARS = 30;
-const OURS_IN_INTENT = /^- (?:"|\(\d+ lines\)\n|Working directory|For this summary)/;
+const OURS_IN_INTENT = /^- (?:"|\((?:\d+|several) lines\)\n|Working directory|For this summary)/;
 
 /**
  * Lists the person's requests, requirements and answers in order. The first and the newest items are dropped
@@ -179,7 +179,7 @@ const MIN_SHORTENED_CHARS = 60;
  * Minimum length of a shortened message that also shows its end. People often put their request at the end.
  */
 const HEAD_AND_TAIL_FROM_CHARS = 500;
-const OURS = /^- (?:\(after interrupting the assistant\) )?(?:["“]|\(\d+ lines\)\n)/;
+const OURS = /^- (?:\(after interrupting the assistant\) )?(?:["“]|\((?:\d+|several) lines\)\n)/;
 const CONTEXT = / \(in reply to: ".*"\)$/;
 const CUT_MARK = /\[… \d+ characters left out(?: here; they are in|: see) the transcript …\]/;
 

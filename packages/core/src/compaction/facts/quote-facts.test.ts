@@ -3,7 +3,7 @@ import type { Fact } from "../../messages/fact-ledger.ts";
 import { parseEarlierSummary } from "../summary/readers/earlier-summary.ts";
 import { continuationMessage, withoutQuotedFacts } from "../summary/summary-message.ts";
 import { findFacts } from "./find-facts.ts";
-import { FACTS_BUDGET_TOKENS, neededPieces, quoteFacts } from "./quote-facts.ts";
+import { FACTS_BUDGET_TOKENS, neededPieces, quotedForm, quoteFacts } from "./quote-facts.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 4);
 const quote = (facts: readonly Fact[], budgetTokens = FACTS_BUDGET_TOKENS) =>
@@ -63,6 +63,13 @@ describe("quoteFacts", () => {
     expect(quote([plan]).text).toMatch(
       /Plans that the ASSISTANT wrote.*\n- \(not approved by the user\) Rewrite it/,
     );
+  });
+
+  it("names the entry with the full text of a directive, and gives no length that a second cut makes wrong", () => {
+    const text = Array.from({ length: 900 }, (_, nth) => `word${nth}`).join(" ");
+    const once = quotedForm(text, true, "e1");
+    expect(once).toContain("[… full text in entry e1 …]");
+    expect(quotedForm(once, false, "e1")).not.toMatch(/\d+ characters/);
   });
 
   it("shortens long directives to their first and last words before it drops short directives", () => {

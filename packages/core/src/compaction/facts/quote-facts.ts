@@ -324,10 +324,7 @@ const SCANNED_CHARS = 40_000;
 export function quotedForm(text: string, isActive: boolean, entryId: string | undefined): string {
   const [head = "", ...others] = piecesOf(text.trim(), isActive ? KEPT_ACTIVE : KEPT_PAST);
   if (others.length === 0) return head;
-  const where =
-    entryId === undefined
-      ? LEFT_OUT
-      : `[… full text: ${text.trim().length} characters in entry ${entryId} …]`;
+  const where = entryId === undefined ? LEFT_OUT : `[… full text in entry ${entryId} …]`;
   return `${head}\n${where}\n${others.join(`\n${LEFT_OUT}\n`)}`;
 }
 

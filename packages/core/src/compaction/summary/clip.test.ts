@@ -31,6 +31,11 @@ describe("cutting long text", () => {
     );
   });
 
+  it("adds up what two cuts of the same text left out", () => {
+    const text = `${"a".repeat(500)}${"b".repeat(500)}`;
+    expect(headAndTail(headAndTail(text, 600), 300)).toBe(headAndTail(text, 300));
+  });
+
   it("closes a code fence that the cut left open", () => {
     const cut = clipMarkdown(`intro\n\`\`\`ts\n${"const a = 1;\n".repeat(20)}\`\`\`\nend`, 60);
     expect(cut.match(/```/g)).toHaveLength(2);

@@ -24,12 +24,23 @@ export function headAndTail(
   const tailChars = Math.floor(maxChars / 3);
   const head = headOf(text, maxChars - tailChars).trimEnd();
   const tail = tailOf(text, tailChars).trimStart();
-  const missing = text.length - head.length - tail.length;
+  const missing = fullLength(text) - fullLength(head) - fullLength(tail);
   const joint = text.includes("\n") ? "\n" : " ";
   return `${head}${joint}${noteOn(missing)}${joint}${tail}`;
 }
 
 const inTranscript = (missing: number): string => `[… ${missing} characters left out: see the transcript …]`;
+const OMISSION = /[ \n]?\[… (\d+) characters left out: see the transcript …\][ \n]?/g;
+
+/** Returns the length of a text before it was cut. */
+const fullLength = (text: string): number =>
+  [...text.matchAll(OMISSION)].reduce(
+    (length, [mark, missing]) => length - mark.length + Number(missing),
+    text.length,
+  );
+
+/** Returns true if something was left out of the text. */
+export const isCut = (text: string): boolean => text.search(OMISSION) !== -1;
 
 export function oneLine(text: string): string {
   return text.includes("  ") || /[^\S ]/.test(text) ? text.replace(/\s+/g, " ").trim() : text.trim();

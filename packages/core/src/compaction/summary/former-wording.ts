@@ -29,6 +29,7 @@ export const FORMER_LABELS: readonly string[] = [
   "**Latest request (from the earlier summary):**",
   "**The last longer request before it, verbatim:**",
   "**Requests before it, oldest first, and what came of each:**",
+  "**Earlier requests and their outcomes, oldest first:**",
   "**Only looked at:**",
   "**Changed, most recent first:**",
   "**Files read but not changed:**",

@@ -448,7 +448,42 @@ describe("summaries after kept messages", () => {
     expect(requests).not.toContain("look at the tests");
   });
 
-  it("give no report on an unfinished request as the answer to a question asked in between", () => {
+  it("keep a message that the user sent twice, at different times", () => {
+    let text = firstSummary();
+    for (const topic of ["the guide", "the accent color"]) {
+      text = compacted(text, (session) => {
+        session.user(`Can we have ${topic} as well, or is it too much work?`);
+        session.assistant(`It is little work. Shall I add ${topic}?`);
+        session.user("Yes, please add it.");
+        session.assistant(`Added ${topic}.`);
+      });
+    }
+    expect(sectionOf(text, "All User Messages").split('"Yes, please add it."')).toHaveLength(3);
+  });
+
+  it("give no count of the lines of a message that an earlier summary cut, and add up what is missing", () => {
+    const lines = Array.from({ length: 300 }, (_, nth) => `line ${nth} of the log`).join("\n");
+    const first = new ConversationBuilder("d");
+    first.user(lines);
+    first.assistant("The log shows a failure.");
+    let text = summarize(first.entries, { countTokens, budgetTokens: 1_800 }).text;
+    expect(text).toContain("characters left out");
+    expect(text).not.toMatch(/\(\d+ lines\)/);
+    for (const budgetTokens of [1_800, 900]) {
+      const session = new ConversationBuilder(`e${budgetTokens}`);
+      session.boundary();
+      session.summary(continuationMessage({ summary: text, keptRecent: false, trigger: "auto" }));
+      session.assistant("The disk was full.");
+      text = summarize(session.entries, { countTokens, budgetTokens }).text;
+      expect(text).not.toMatch(/\(\d+ lines\)/);
+    }
+    const shown = /text\n(line 0[^`]*)\n```/.exec(text)?.[1] ?? "";
+    const [mark = "", missing] =
+      /\n\[… (\d+) characters left out: see the transcript …\]\n/.exec(shown) ?? [];
+    expect(shown.length - mark.length + Number(missing)).toBe(lines.length);
+  });
+
+  it("give a report after a question to the unfinished request before the question too", () => {
     const first = new ConversationBuilder("d");
     first.user("Start with the migration of the archive table");
     first.tool("e", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }, "ok");
@@ -460,7 +495,7 @@ describe("summaries after kept messages", () => {
       session.user("Now write the changelog of the release");
     });
     expect(sectionOf(text, "Primary Request and Intent")).toContain(
-      'icons and fonts?" → no closing message about it, last words: "Migration shipped in three commits."',
+      'icons and fonts?" → for the last 2 requests: Migration shipped in three commits.',
     );
   });
 

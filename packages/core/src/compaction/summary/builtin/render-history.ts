@@ -2,34 +2,37 @@ import { headOf } from "../../../messages/text.ts";
 import { bulleted, clip, clipMarkdown, indented, oneLine, quoted } from "../clip.ts";
 import {
   AFTER_INTERRUPTION,
-  answerToAside,
+  answerInBetween,
   choiceText,
+  claimsDone,
   commandsIn,
   complains,
   condensed,
+  coursesOf,
   type Exchange,
   earlierItems,
   earlierLastWords,
   earlierMessages,
   earlierWorkInBrief,
   editedNames,
-  endsWithReport,
   failedElsewhere,
   type HumanMessage,
   IN_PROGRESS,
   isCommandLine,
-  isReportOf,
+  isMessageItem,
   isRequest,
+  joined,
   LABELS,
   lastLongerRequest,
+  leavesWork,
   messageForms,
   messageKey,
   NEEDS_CONTEXT_CHARS,
   opensWithCorrection,
-  outcomeText,
   type Plan,
   parseMessageItem,
   readReasonItem,
+  replacedCommits,
   repliedTo,
   reportsFault,
   requestInFull,
@@ -63,41 +66,66 @@ export function currentRequestBefore({ earlier }: SessionDigest): string | undef
   return item === undefined ? undefined : verbatimText(item);
 }
 
+/** Returns true if the agent was in the middle of its work at the earlier summary. */
+const wasUnderWay = ({ earlier }: SessionDigest): boolean =>
+  earlierItems(earlier, "Pending Tasks").includes(IN_PROGRESS) ||
+  earlierItems(earlier, "Optional Next Step").some((item) => WORK_GOES_ON.test(item));
+
+const WORK_GOES_ON = /^- Continue with the (?:user's request|work described)/;
+
 export function renderRequests(digest: SessionDigest, instructions: string | undefined): Piece[] {
-  const requests = digest.exchanges.flatMap((exchange, at) => (isRequest(exchange) ? [at] : []));
-  const current = requests.at(-1);
-  const past = requests.slice(0, -1);
-  const course = past.map((at, index) =>
-    piece(requestForms(digest.exchanges, at), rising(220, 340, index, past.length), LABELS.pastRequests),
-  );
+  const courses = coursesOf(digest.exchanges);
+  const current = courses.findLastIndex(isRequest);
+  const steps = digest.exchanges.flatMap(commandsIn);
+  const replaced = replacedCommits(commitsBefore(digest), steps, digest.covered);
+  const earlier = earlierRequests(digest, courses, replaced);
   return [
-    ...(current === undefined ? [] : currentPieces(digest.exchanges, current)),
-    ...earlierRequests(digest, current !== undefined),
-    ...course,
+    ...(current === -1 ? [] : currentPieces(courses, current)),
+    ...earlier,
+    ...pastRequests(courses, unfinishedIn(earlier), replaced),
     ...settingPieces(digest, instructions),
   ];
 }
 
-function currentPieces(exchanges: readonly Exchange[], at: number): Piece[] {
-  const text = exchanges[at]?.message?.text ?? "";
+/** Renders the requests before the current one. `before`: number of earlier requests that were under way. */
+function pastRequests(courses: readonly Exchange[], before: number, replaced: ReadonlySet<string>): Piece[] {
+  const past = courses.flatMap((course, at) => (isRequest(course) ? [at] : [])).slice(0, -1);
+  let unfinished = before;
+  let chain: readonly Exchange[] = [];
+  return past.map((at, index) => {
+    const course = courses[at] as Exchange;
+    chain = [...chain, course];
+    const proofs = course.isUnfinished && index < past.length - 1 ? "" : proofsOf(joined(chain), replaced);
+    const forms = requestForms(courses, at, unfinished + 1, proofs);
+    unfinished = course.isUnfinished ? unfinished + 1 : 0;
+    if (!course.isUnfinished) chain = [];
+    return piece(forms, rising(220, 340, index, past.length), LABELS.pastRequests);
+  });
+}
+
+function currentPieces(courses: readonly Exchange[], at: number): Piece[] {
+  const text = courses[at]?.message?.text ?? "";
   const pieces = [piece(messageForms(text), 1_100, LABELS.currentRequest)];
-  const context = text.length <= NEEDS_CONTEXT_CHARS ? repliedTo(exchanges[at - 1], 500) : undefined;
+  const context = text.length <= NEEDS_CONTEXT_CHARS ? repliedTo(courses[at - 1], 500) : undefined;
   if (context) pieces.push(piece([`  (in reply to: ${context})`], 600, LABELS.currentRequest));
-  const longer = saysLittle(text) ? lastLongerRequest(exchanges) : undefined;
+  const longer = saysLittle(text) ? lastLongerRequest(courses) : undefined;
   if (longer) pieces.push(piece(messageForms(longer), 700, LABELS.longerRequest));
   return pieces;
 }
 
-function requestForms(exchanges: readonly Exchange[], at: number): string[] {
-  const exchange = exchanges[at] as Exchange;
-  const text = oneLine(headOf(exchange.message?.text ?? "", 4 * MAX_REQUEST_CHARS));
-  const context = text.length <= NEEDS_CONTEXT_CHARS / 2 ? repliedTo(exchanges[at - 1], 120) : undefined;
+/** `count`: number of requests up to this one that one report closes. */
+function requestForms(courses: readonly Exchange[], at: number, count: number, proofs: string): string[] {
+  const course = courses[at] as Exchange;
+  const text = oneLine(headOf(course.message?.text ?? "", 4 * MAX_REQUEST_CHARS));
+  const context = text.length <= NEEDS_CONTEXT_CHARS / 2 ? repliedTo(courses[at - 1], 120) : undefined;
   const asked = quoted(clip(text, MAX_REQUEST_CHARS)) + (context ? ` (in reply to: ${context})` : "");
-  const said = outcomeOf(exchanges, at);
-  const proofs = proofsOf(exchange).join("; ");
-  const reaction = reactionTo(exchanges.slice(at + 1).find(isRequest)?.message);
+  const said = outcomeOf(course, count);
+  const answer = count > 1 ? answerInBetween(course) : undefined;
+  const aside = answer === undefined ? "" : ` (answer: ${quoted(asOutcome(answer))})`;
+  const rest = !course.isUnfinished && leavesWork(course) ? " (it also lists remaining work)" : "";
+  const reaction = rest + (course.isUnfinished ? "" : reactionTo(courses[at + 1]?.message));
   return [
-    `- ${asked} → ${said}${reaction}${proofs === "" ? "" : ` [${proofs}]`}`,
+    `- ${asked} → ${said}${aside}${reaction}${proofs === "" ? "" : ` [${proofs}]`}`,
     `- ${quoted(clip(text, 70))} → ${clip(said, 90)}${reaction}`,
   ];
 }
@@ -110,56 +138,89 @@ function reactionTo(next: HumanMessage | undefined): string {
   return isCommandLine(next.text) ? " (the user tested this next)" : "";
 }
 
-function outcomeOf(exchanges: readonly Exchange[], at: number): string {
-  const exchange = exchanges[at] as Exchange;
-  const answer = answerToAside(exchanges[at - 1], exchange);
-  if (answer !== undefined) return asOutcome(answer);
-  const next = exchanges[at + 1];
-  const isInterrupted = next !== undefined && answerToAside(exchange, next) !== undefined;
-  const lead = statedOutcome(isInterrupted ? next : exchange);
-  if (isInterrupted && lead !== undefined) return asOutcome(lead);
-  if (lead !== undefined) return endsWithReport(exchange) ? asOutcome(lead) : asLastWords(lead);
-  return exchange.actions.length > 0 ? NO_CLOSING_MESSAGE : "no answer before the next message";
+/** Returns what the agent said last about a request. `count`: number of requests that its words are about. */
+function outcomeOf(course: Exchange, count: number): string {
+  const lead = statedOutcome(course);
+  if (course.actions.length === 0 && lead === undefined) return NO_ANSWER;
+  if (course.isUnfinished) {
+    // Words in the middle of the work are a belief, which later work may have disproved.
+    const isReport = lead !== undefined && claimsDone(lead);
+    return isReport ? `${asOutcome(lead, MAX_REPORT_CHARS)} (${UNDER_WAY})` : UNDER_WAY;
+  }
+  if (lead === undefined) return NO_CLOSING_MESSAGE;
+  return count > 1 ? `for the last ${count} requests: ${asOutcome(lead)}` : asOutcome(lead);
 }
 
+const NO_ANSWER = "no answer before the next message";
 const NO_CLOSING_MESSAGE = "the assistant worked on it but wrote no closing message";
+const UNDER_WAY = "still under way at the next message";
+const MAX_REPORT_CHARS = 120;
 
-/** Returns words that the agent said in the middle of its work. They are no result. */
-const asLastWords = (lead: string): string =>
-  `no closing message about it, last words: ${quoted(asOutcome(lead))}`;
+/** Returns the number of requests at the end of a list on which the work was still under way. */
+function unfinishedIn(pieces: readonly Piece[]): number {
+  const isFinished = ({ forms: [form = ""] }: Piece): boolean =>
+    !form.includes(` → ${NO_ANSWER}`) && !form.includes(UNDER_WAY);
+  const past = pieces.filter(({ group }) => group === LABELS.pastRequests);
+  return past.length - 1 - past.findLastIndex(isFinished);
+}
 
 /** Returns the outcome without a mark such as "🎉" before it. */
-const asOutcome = (lead: string): string =>
-  clip(lead.replace(/^[^\p{L}\p{N}`"'“([]+/u, "").replace(/[:：]$/, "") || lead, MAX_OUTCOME_CHARS);
+const asOutcome = (lead: string, maxChars = MAX_OUTCOME_CHARS): string =>
+  clip(lead.replace(/^[^\p{L}\p{N}`"'“([]+/u, "").replace(/[:：]$/, "") || lead, maxChars);
+
+const PROOFS = / \[((?:\d+ more commits; )?commit [0-9a-f]{7,40}(?:; [^\]\n]*)?)\]$/;
+
+/** Returns the commits in the rows of the earlier summary whose messages do not follow it again. */
+const commitsBefore = (digest: SessionDigest): readonly string[] =>
+  pastItems(earlierItems(digest.earlier, "Primary Request and Intent"), digest).flatMap((item) =>
+    [...(PROOFS.exec(item)?.[1] ?? "").matchAll(/(?:^|; )commit (\w+)/g)].map(([, id = ""]) => id),
+  );
+
+/** Removes the commits from a row that exist no longer. */
+function withoutCommits(item: string, replaced: ReadonlySet<string>): string {
+  const parts = PROOFS.exec(item)?.[1]?.split("; ");
+  const kept = parts?.filter((part) => !replaced.has(part.replace(/^commit /, ""))) ?? [];
+  if (kept.length === parts?.length) return item;
+  return item.replace(PROOFS, kept.length === 0 ? "" : ` [${kept.join("; ")}]`);
+}
+
+const MAX_COMMITS = 6;
 
 /** Returns evidence that can be verified: commits, test results and changed files. */
-function proofsOf(exchange: Exchange): readonly string[] {
-  const proofs = exchange.commits.map((commit) => `commit ${commit.id}`);
+function proofsOf(exchange: Exchange, replaced: ReadonlySet<string>): string {
+  const commits = exchange.commits.filter(({ id }) => !replaced.has(id));
+  const proofs = commits.slice(-MAX_COMMITS).map(({ id }) => `commit ${id}`);
+  if (commits.length > MAX_COMMITS) proofs.unshift(`${commits.length - MAX_COMMITS} more commits`);
   const tests = commandsIn(exchange).findLast((run) => run.kind === "test" && !failedElsewhere(run));
   if (tests) {
     const outcome = tests.outcome ? `: ${clip(tests.outcome, 60)}` : "";
     if (tests.failed) proofs.push(`last test run FAILED${outcome}`);
     else if (tests.state === "passed") proofs.push(`last test run passed${outcome}`);
-    else proofs.push(`last test run: ${clip(outcomeText(tests).replace(" → ", ""), 80)}`);
   }
   const names = editedNames(exchange);
   const more = names.length > 4 ? ` +${names.length - 4}` : "";
-  return names.length === 0 ? proofs : [...proofs, `edited ${names.slice(0, 4).join(", ")}${more}`];
+  if (names.length > 0) proofs.push(`edited ${names.slice(0, 4).join(", ")}${more}`);
+  return proofs.join("; ");
 }
 
 /**
  * Renders the requests of an earlier summary. If the user has asked for nothing since, its current request is
  * still current. Otherwise that request is the last past request.
  */
-function earlierRequests(digest: SessionDigest, hasNewer: boolean): Piece[] {
+function earlierRequests(
+  digest: SessionDigest,
+  courses: readonly Exchange[],
+  replaced: ReadonlySet<string>,
+): Piece[] {
   const { earlier } = digest;
+  const hasNewer = courses.some(isRequest);
   const items = earlierItems(earlier, "Primary Request and Intent").filter((item) => !SETTING.test(item));
   const verbatim = items.filter(isVerbatim);
   const [current] = verbatim;
   const isPast = hasNewer || current !== undefined;
   const past = pastItems(items, digest);
   const pieces = past.map((item, index) => {
-    const bullet = bulleted(item);
+    const bullet = withoutCommits(bulleted(item), replaced);
     return piece(
       [clipMarkdown(bullet, MAX_EARLIER_CHARS), clipMarkdown(bullet, 300), clip(oneLine(bullet), 140)],
       rising(0, 4, index, past.length) + (isPast ? 200 : 600),
@@ -174,8 +235,9 @@ function earlierRequests(digest: SessionDigest, hasNewer: boolean): Piece[] {
   );
   if (isRepeated) return pieces;
   const asked = quoted(clip(oneLine(text), MAX_REQUEST_CHARS));
-  const outcome = earlierOutcome(digest, text, past.at(-1));
-  const reaction = reactionTo(digest.exchanges.find(isRequest)?.message);
+  const count = unfinishedIn(pieces) + 1;
+  const outcome = earlierOutcome(digest, courses[0], count);
+  const reaction = outcome.includes(UNDER_WAY) ? "" : reactionTo(courses.find(isRequest)?.message);
   return [...pieces, piece([`- ${asked} → ${outcome}${reaction}`], 240, LABELS.pastRequests)];
 }
 
@@ -212,25 +274,17 @@ const quotedRequest = (item: string): string | undefined =>
   /^- "(.*?)…?"(?: \(in reply to: .*?\))? → /s.exec(item)?.[1];
 
 /**
- * Returns the outcome of the earlier summary's current request. The first messages after the summary continue
+ * Returns the outcome of the earlier summary's current request. The messages before the next request continue
  * the work on it.
  */
-function earlierOutcome(
-  { earlier, exchanges }: SessionDigest,
-  request: string,
-  before: string | undefined,
-): string {
-  const [first] = exchanges;
-  const words = earlierLastWords(earlier);
-  const continued = first?.message === undefined ? first : undefined;
-  const lead = continued === undefined ? undefined : statedOutcome(continued);
-  if (continued !== undefined && lead !== undefined && !endsWithReport(continued)) return asLastWords(lead);
-  const said = lead ?? (words === undefined ? undefined : resultSentence(words));
-  if (said === undefined) return NO_CLOSING_MESSAGE;
-  if (lead === undefined && earlierItems(earlier, "Pending Tasks").includes(IN_PROGRESS))
-    return asLastWords(said);
-  const unfinished = before?.includes(`→ ${NO_CLOSING_MESSAGE}`) ? (quotedRequest(before) ?? "") : "";
-  return isReportOf(unfinished, request, said) ? asLastWords(said) : asOutcome(said);
+function earlierOutcome(digest: SessionDigest, first: Exchange | undefined, count: number): string {
+  if (first !== undefined && first.message === undefined && first.actions.length + first.texts.length > 0)
+    return outcomeOf(first, count);
+  if (wasUnderWay(digest)) return UNDER_WAY;
+  const words = earlierLastWords(digest.earlier);
+  const lead = words === undefined ? undefined : resultSentence(words);
+  if (lead === undefined) return NO_CLOSING_MESSAGE;
+  return count > 1 ? `for the last ${count} requests: ${asOutcome(lead)}` : asOutcome(lead);
 }
 
 /** Text that an earlier summary adds to a short request, on a line of its own. */
@@ -241,7 +295,7 @@ const IN_REPLY = /\n {2}\(in reply to: [\s\S]*$/;
  * verbatim, because an outcome follows every other request. Items that a model wrote are prose.
  */
 function isVerbatim(item: string): boolean {
-  return /^- (?:"|\(\d+ lines\)\n)/.test(item) && !item.replace(IN_REPLY, "").includes(" → ");
+  return isMessageItem(item) && !item.replace(IN_REPLY, "").includes(" → ");
 }
 
 const verbatimText = (item: string): string => parseMessageItem(item.replace(IN_REPLY, ""));

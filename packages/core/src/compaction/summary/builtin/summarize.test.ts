@@ -279,29 +279,19 @@ describe("token budget of a summary", () => {
     expect(text.split('show a hint instead"').length - 1).toBe(2);
   });
 
-  it("gives words in the middle of the work as last words and not as the outcome of a request", () => {
-    const session = new ConversationBuilder();
-    session.user("Remove the unused import from the importer");
-    session.assistant("It is used on line 86! I will disable the warning.");
-    session.tool("e", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }, "ok");
-    session.user("Now write the changelog of the release");
-    const { text } = summarize(session.entries, { countTokens });
-    expect(text).toContain(
-      'the importer" → no closing message about it, last words: "It is used on line 86!"',
-    );
-  });
-
-  it("gives a report of finished work as the outcome, even if a call follows it", () => {
+  it("quotes a report of finished work, and says that the work went on, if a call follows it", () => {
     const session = new ConversationBuilder();
     session.user("Remove the unused import from the importer");
     session.assistant("I removed the import from the importer.");
     session.tool("e", "Bash", { command: "git push" }, "ok");
     session.user("Now write the changelog of the release");
     const { text } = summarize(session.entries, { countTokens });
-    expect(text).toContain('the importer" → I removed the import from the importer.');
+    expect(text).toContain(
+      'the importer" → I removed the import from the importer. (still under way at the next message)',
+    );
   });
 
-  it("gives a report to the request that it is about, and an answer to the question asked in between", () => {
+  it("gives a report to all requests that it closes, and an answer to the question asked in between", () => {
     const session = new ConversationBuilder();
     session.user("Start with the migration of the archive table");
     session.tool("e", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }, "ok");
@@ -311,8 +301,10 @@ describe("token budget of a summary", () => {
     session.assistant("Migration shipped in three commits.");
     session.user("Now write the changelog of the release");
     const { text } = summarize(session.entries, { countTokens });
-    expect(text).toContain('archive table" → Migration shipped in three commits.');
-    expect(text).toContain('icons and fonts?" → The renderer embeds the icons in the fonts.');
+    expect(text).toContain('archive table" → still under way at the next message\n');
+    expect(text).toContain(
+      'icons and fonts?" → for the last 2 requests: Migration shipped in three commits. (answer: "The renderer embeds the icons in the fonts.") [edited a.ts, b.ts]',
+    );
   });
 
   it("lists no question for a yes or a no as a correction", () => {

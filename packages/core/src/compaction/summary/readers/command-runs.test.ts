@@ -62,7 +62,7 @@ describe("readCommand", () => {
       "git add a.ts && git commit -q -m 'feat: the cart'; git add b.ts && git commit -q -m 'docs: the list'";
     const log = "2b3c4d5 docs: the list\n1a2b3c4 feat: the cart\n0a1b2c3 chore: something older";
     expect(read(`${line}; git log --oneline -3`, log)).toMatchObject({
-      outcome: "commits 1a2b3c4, 2b3c4d5",
+      outcome: '2 commits, the last one 2b3c4d5 "docs: the list"',
       commits: [
         { id: "1a2b3c4", subject: "feat: the cart" },
         { id: "2b3c4d5", subject: "docs: the list" },
@@ -70,7 +70,7 @@ describe("readCommand", () => {
     });
     expect(read(`${line}; git log --oneline -1`, "0a1b2c3 chore: something older").outcome).toBeUndefined();
     expect(read(line, "[main 1a2b3c4] feat: the cart\n[main 2b3c4d5] docs: the list").outcome).toBe(
-      "commits 1a2b3c4, 2b3c4d5",
+      '2 commits, the last one 2b3c4d5 "docs: the list"',
     );
   });
 
@@ -88,6 +88,33 @@ describe("readCommand", () => {
   ])("reads the branch from the output of %s: %j", (command, output, branch) => {
     expect(read(command, output).branch).toBe(branch);
   });
+
+  it("counts all commits that one command made, oldest first", () => {
+    const twice = 'git add a && git commit -m "feat: a" && git add b && git commit -m "feat: b"';
+    const said = "[main 1a2b3c4] feat: a\n 1 file changed\n[main 2b3c4d5] feat: b\n 1 file changed";
+    expect(read(twice, said).commits.map(({ id }) => id)).toEqual(["1a2b3c4", "2b3c4d5"]);
+    expect(read(twice, said).outcome).toBe('2 commits, the last one 2b3c4d5 "feat: b"');
+    const quiet = "git commit -q -F a.txt\ngit commit -q -F b.txt\ngit log --oneline -4";
+    const log = ["b", "a", "old", "older"].map((name, index) => `1a2b3c${index} feat: the ${name} part`);
+    expect(read(quiet, log.join("\n")).commits.map(({ id }) => id)).toEqual(["1a2b3c1", "1a2b3c0"]);
+  });
+
+  it.each([
+    ["git commit --amend --no-edit", 1],
+    ["git reset --soft HEAD~1 && git commit --amend --no-edit", 2],
+    ["git commit -m a && git commit --amend --no-edit", 0],
+    ["git reset HEAD~2", 2],
+    ["git reset --hard HEAD^^", 2],
+    ["git reset --hard origin/main", Number.POSITIVE_INFINITY],
+    ["git branch next && git reset --hard HEAD~2 && git checkout next", 0],
+    ["git rebase main", Number.POSITIVE_INFINITY],
+    ["git rebase --abort", 0],
+    ["git reset src/cart.ts", 0],
+    ["git reset --hard HEAD", 0],
+    ["git commit -m 'git reset HEAD~1'", 0],
+  ])("tells how many older commits the command %s removes", (command, dropped) =>
+    expect(read(command, "[main 1a2b3c4] feat: a").dropped).toBe(dropped),
+  );
 
   it("identifies a shell command by its program and subcommand", () => {
     expect(programOf("go test -v ./x")).toBe("go test");

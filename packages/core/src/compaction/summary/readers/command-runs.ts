@@ -1,6 +1,7 @@
 import { headOf, tailOf, withoutControls } from "../../../messages/text.ts";
 import { clip, oneLine } from "../clip.ts";
 import { failureText } from "./failure-text.ts";
+import { gitWords, historyChange, type MadeCommit, parseCommits } from "./git-commits.ts";
 import { type CommandOutput, ownLines, readOutput, type SpecialEnd } from "./runners/output-view.ts";
 import {
   isFixedBy,
@@ -37,7 +38,10 @@ export interface CommandRun {
   readonly failed: boolean;
   /** Outcome that the output proves, such as counts, a commit or a pull request. */
   readonly outcome?: string | undefined;
-  readonly commits: readonly Omit<Commit, "at">[];
+  /** Commits that the output shows, oldest first. */
+  readonly commits: readonly MadeCommit[];
+  /** Number of older commits that a successful command removed. */
+  readonly dropped: number;
   /** Branch that the output of a git command names. */
   readonly branch?: string | undefined;
   /** What the output shows of a run whose result is not known. */
@@ -55,10 +59,8 @@ export interface CommandRun {
   readonly skipsHooks: boolean;
 }
 
-export interface Commit {
+export interface Commit extends MadeCommit {
   readonly at: number;
-  readonly id: string;
-  readonly subject: string;
 }
 
 /** Characters to scan for a commit or push. */
@@ -99,7 +101,8 @@ export function readCommand(
   );
   const kind = git ?? kindOf(runs) ?? "other";
   const ends = kind === "commit" || kind === "push" ? endsOf(output ?? "") : "";
-  const commits = kind === "commit" ? parseCommits(ends, command, commands) : [];
+  const { made, dropped } = historyChange(commands);
+  const commits = kind === "commit" ? parseCommits(ends, made, command) : [];
   const state = stateOf({ kind, commands, runs, read, isFailure, isShown: commits.length > 0 });
   const directory = commands.find(({ words }) => words[0] !== "cd")?.directory ?? base;
   return {
@@ -110,8 +113,9 @@ export function readCommand(
     description,
     state,
     failed: state === "failed",
-    outcome: commitText(commits) ?? outcomeOf(kind, state, ends, runs, read),
+    outcome: commits.length > 0 ? commitText(commits) : outcomeOf(kind, state, ends, runs, read),
     commits: state === "failed" ? [] : commits,
+    dropped: state === "failed" || state === "no-result" ? 0 : dropped,
     branch: isFailure || directory !== base ? undefined : branchIn(commands, output ?? ""),
     seen: state === "unknown" && kind !== "other" ? seenIn(read, commands) : undefined,
     endsWithPass: runs.some((run) => run.state === "mixed" && run.endsWithPass),
@@ -123,6 +127,12 @@ export function readCommand(
     isWhole: !read.isCut && commands.every(({ filters }) => filters.length === 0),
     skipsHooks: kind === "commit" && SKIPS_HOOKS.test(headOf(command, SHOWN_FROM_CHARS)),
   };
+}
+
+function commitText(commits: readonly MadeCommit[]): string {
+  const last = commits.at(-1);
+  const count = commits.length > 1 ? `${commits.length} commits, the last one ` : "commit ";
+  return last === undefined ? "" : `${count}${last.id} "${clip(last.subject, 90)}"`;
 }
 
 const SKIPS_HOOKS = /\s(?:--no-verify|-n)\b|\b(?:HUSKY=0|LEFTHOOK=0|SKIP=)/;
@@ -154,15 +164,10 @@ const GIT_BRANCH =
   /^(?:On branch (\S+)|Switched to (?:a new )?branch '([^'\n]+)'|Already on '([^'\n]+)'|\[(?!detached )([^\s\]]+)(?: \(root-commit\))? [0-9a-f]{7,40}\] )/gm;
 
 /** Returns the kind of a git command that stores or publishes. */
-function gitKind({ words }: ShellCommand): "commit" | "push" | undefined {
-  const at = words.findIndex((word) => /^(?:git|gh)$/.test(fileName(word)));
-  if (at === -1 || at > 2) return undefined;
-  const verbs = words
-    .slice(at + 1)
-    .filter((word, index, all) => !word.startsWith("-") && !/^-[Cc]$/.test(all[index - 1] ?? ""));
-  if (words[at] === "gh")
-    return verbs[0] === "pr" && /^(?:create|merge)$/.test(verbs[1] ?? "") ? "push" : undefined;
-  return verbs[0] === "commit" || verbs[0] === "push" ? verbs[0] : undefined;
+function gitKind(command: ShellCommand): "commit" | "push" | undefined {
+  const [program, verb, next = ""] = gitWords(command) ?? [];
+  if (program === "gh") return verb === "pr" && /^(?:create|merge)$/.test(next) ? "push" : undefined;
+  return verb === "commit" || verb === "push" ? verb : undefined;
 }
 
 interface Result {
@@ -254,38 +259,15 @@ export function outcomeText({
   }
 }
 
+/** Returns true if the command ran to its end, with any result. */
+export const hasEnded = ({ state }: CommandRun): boolean => !Object.hasOwn(END_WORDS, state);
+
 const END_WORDS: Readonly<Record<SpecialEnd, string>> = {
   "no-result": "no result",
   interrupted: "interrupted",
   "timed-out": "timed out",
   background: "started in the background",
 };
-
-/**
- * Reads `[branch id] subject`. If the commit itself was quiet, reads the first line of a log. If the line makes
- * several quiet commits, reads the lines of the log whose subjects are in the command.
- */
-function parseCommits(
-  output: string,
-  command: string,
-  commands: readonly ShellCommand[],
-): CommandRun["commits"] {
-  const said = commitsIn(output, /^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$/gm);
-  if (said.length > 0) return said;
-  const listed = commitsIn(output, /^([0-9a-f]{7,40}) (?!\.\.)(.{8,})$/gm);
-  if (commands.filter((one) => gitKind(one) === "commit").length <= 1) return listed.slice(0, 1);
-  return listed.filter(({ subject }) => command.includes(subject)).reverse();
-}
-
-const commitsIn = (output: string, pattern: RegExp): CommandRun["commits"] =>
-  [...output.matchAll(pattern)].map(([, id = "", subject = ""]) => ({ id, subject: subject.trim() }));
-
-function commitText(commits: CommandRun["commits"]): string | undefined {
-  const [first] = commits;
-  if (first === undefined) return undefined;
-  if (commits.length === 1) return `commit ${first.id} "${clip(first.subject, 90)}"`;
-  return `commits ${commits.map(({ id }) => id).join(", ")}`;
-}
 
 /** Returns the beginning and the end of an output. The middle of a long log is not useful. */
 function endsOf(output: string): string {

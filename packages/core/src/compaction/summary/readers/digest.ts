@@ -137,7 +137,7 @@ class Reader {
     }
     // Read a collapsed span anywhere, because nothing else contains its messages.
     if (isCollapsedSpan(entry)) {
-      this.#addEarlier(text);
+      this.#addEarlier(text, true);
       return;
     }
     this.#tools.todos.prompt(field(entry, "todos"));
@@ -187,8 +187,8 @@ class Reader {
     return { branch, notedBranch: branch === this.#branch ? undefined : this.#branch };
   }
 
-  #addEarlier(summary: string): void {
-    this.#earlier = joinEarlier(this.#earlier, parseEarlierSummary(summary));
+  #addEarlier(summary: string, isSpan = false): void {
+    this.#earlier = joinEarlier(this.#earlier, parseEarlierSummary(summary), isSpan);
     const { root } = earlierSetting(this.#earlier);
     if (root !== undefined && (this.#root === undefined || isInside(this.#root, root))) this.#root = root;
   }
@@ -227,11 +227,24 @@ class Reader {
     if (started !== undefined) this.#tools.started(started);
     const text = classifyUserText(raw);
     if (text.kind === "interruption") this.#interrupted = true;
-    else if (text.kind === "notification") this.#tools.notification(at, readNotification(text.text));
+    else if (text.kind === "notification") this.#notification(at, text.text);
     else if (text.kind !== "none") this.#message(at, text.kind, text.text);
   }
 
+  /** Reads the notice of a background task. The requests since its start were under way until now. */
+  #notification(at: number, text: string): void {
+    const startedAt = this.#tools.notification(at, readNotification(text));
+    if (startedAt === undefined) return;
+    const from = this.#exchanges.findLastIndex(({ message }) => (message?.at ?? 0) <= startedAt);
+    for (const exchange of this.#exchanges.slice(Math.max(0, from), -1)) exchange.isUnfinished = true;
+  }
+
   #message(at: number, kind: HumanMessageKind, text: string): void {
+    this.#current.isUnfinished =
+      this.#interrupted ||
+      this.#lastActor === "tool" ||
+      this.#lastActor === "person" ||
+      this.#tools.runsSince(this.#current.message?.at ?? 0);
     this.#current = openExchange({ at, text, kind, afterInterruption: this.#interrupted });
     this.#exchanges.push(this.#current);
     this.#interrupted = false;

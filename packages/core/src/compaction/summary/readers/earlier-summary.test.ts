@@ -91,6 +91,7 @@ describe("parseEarlierSummary", () => {
     "**Latest request (from the earlier summary):**",
     "**The last longer request before it, verbatim:**",
     "**Requests before it, oldest first, and what came of each:**",
+    "**Earlier requests and their outcomes, oldest first:**",
     "**Only looked at:**",
     "**From before:**",
     "**From before the last summary, as it was then:**",

@@ -9,7 +9,13 @@ import {
   withoutQuotedFacts,
 } from "../summary-message.ts";
 import { type HumanMessage, messageKey } from "./exchanges.ts";
-import { isOwnLine, LEFT_OUT_LINE, parseMessageItem, SEE_CURRENT_REQUEST } from "./list-items.ts";
+import {
+  isMessageItem,
+  isOwnLine,
+  LEFT_OUT_LINE,
+  parseMessageItem,
+  SEE_CURRENT_REQUEST,
+} from "./list-items.ts";
 
 /** Reads an earlier summary or notes back into items by section. */
 
@@ -79,16 +85,37 @@ function filledItems(body: string, name?: SectionName): readonly string[] {
   return splitItems(body).filter((item) => !NOTHING.test(item) && !(isOpen && NOTHING_OPEN.test(item)));
 }
 
-/** Joins summaries of several parts, oldest first. */
-export function joinEarlier(one: EarlierSummary | undefined, next: EarlierSummary): EarlierSummary {
+/** Joins summaries of several parts, oldest first. `areApart`: no message is in two parts. */
+export function joinEarlier(
+  one: EarlierSummary | undefined,
+  next: EarlierSummary,
+  areApart = false,
+): EarlierSummary {
   if (one === undefined) return next;
   const items = new Map(one.items);
-  for (const [name, list] of next.items) addItems(items, name, list);
+  for (const [name, list] of next.items) {
+    const isRepeatable = name === "All User Messages" && !areApart;
+    addItems(items, name, isRepeatable ? withoutRepeated(list, earlierItems(one, name)) : list);
+  }
   const leftOut = new Map(one.leftOut);
   for (const [name, count] of next.leftOut) leftOut.set(name, (leftOut.get(name) ?? 0) + count);
   if (!one.isNotes && !next.isNotes) return { items, leftOut };
   const [before, after] = [one, next].map((part) => (part.isNotes ? part.besidesNotes : part));
   return { items, leftOut, isNotes: true, besidesNotes: after ? joinEarlier(before, after) : before };
+}
+
+/**
+ * Removes messages that the other list has too, each as often as that list has it. A short answer is no
+ * repetition, because a second "yes" is a second message.
+ */
+function withoutRepeated(items: readonly string[], others: readonly string[]): readonly string[] {
+  const listed = others.map((item) => messageKey(parseMessageItem(item)));
+  return items.filter((item) => {
+    const key = messageKey(parseMessageItem(item));
+    const at = key.length > SHORT_ANSWER_CHARS ? listed.indexOf(key) : -1;
+    if (at !== -1) listed.splice(at, 1);
+    return at === -1;
+  });
 }
 
 export function earlierItems(earlier: EarlierSummary | undefined, name: SectionName): readonly string[] {
@@ -112,28 +139,37 @@ export function listedMessages(earlier: EarlierSummary | undefined): readonly st
 }
 
 /**
- * Returns messages that earlier summaries list and that are not among the newer messages, without duplicates.
- * `covered`: positions of newer messages that the summaries list too.
+ * Returns messages that earlier summaries list and that do not follow them again. `covered`: positions of newer
+ * messages that the summaries list too.
  */
 export function earlierMessages(
   earlier: EarlierSummary | undefined,
   newer: readonly HumanMessage[] = [],
   covered: ReadonlySet<number> = new Set(),
 ): readonly string[] {
-  const seen = new Set(newer.map(({ text }) => messageKey(text)));
+  const listed = listedMessages(earlier).filter((text) => text !== "");
   const repeated = newer.filter(({ at }) => covered.has(at)).map(({ text }) => messageKey(text));
-  const listed = [...listedMessages(earlier)];
+  if (repeated.length === 0) return listed.slice(0, listed.length - overlap(listed, newer));
   // The newer messages are the last ones of the list.
   for (const key of repeated) {
     const at = listed.findLastIndex((text) => messageKey(text) === key);
     if (at !== -1) listed.splice(at, 1);
   }
-  return listed.filter((text) => {
-    const key = messageKey(text);
-    // The same long text twice is one message in two summaries. A second "yes" is a second message.
-    const isRepeat = key.length > SHORT_ANSWER_CHARS && seen.has(key);
-    return text !== "" && !isRepeat && Boolean(seen.add(key));
-  });
+  return listed;
+}
+
+/**
+ * Returns the number of messages at the end of the list with which the newer messages begin. One short message
+ * can be a second message with the same words.
+ */
+function overlap(listed: readonly string[], newer: readonly HumanMessage[]): number {
+  const keys = listed.map(messageKey);
+  for (let count = Math.min(listed.length, newer.length); count > 0; count--) {
+    const last = keys.slice(-count);
+    const isSame = last.every((key, index) => key === messageKey(newer[index]?.text ?? ""));
+    if (isSame && (count > 1 || (last[0] ?? "").length > SHORT_ANSWER_CHARS)) return count;
+  }
+  return 0;
 }
 
 const SETTING =
@@ -259,9 +295,6 @@ const PLACES: readonly (readonly [name: string, place: SectionName])[] = [
 ];
 
 const NAMES: ReadonlySet<string> = new Set(PLACES.map(([name]) => name));
-/** User's own words, in the form of notes. */
-const MESSAGE = /^- (?:\(after interrupting the assistant\) )?(?:"|\(\d+ lines\)\n)/;
-
 /** Sorts the items of notes into the sections of a summary. */
 function itemsOfNotes(text: string): ItemsByName {
   const { preface, bodies } = cutAtHeadings(text);
@@ -274,12 +307,12 @@ function itemsOfNotes(text: string): ItemsByName {
   add("Primary Request and Intent", filledItems(preface));
   for (const [name, place] of PLACES) {
     const found = (bodies.get(name) ?? []).flatMap((body) => filledItems(body));
-    const messages = found.filter((item) => MESSAGE.test(item));
+    const messages = found.filter((item) => isMessageItem(item));
     if (place !== "Primary Request and Intent") add(place, found);
     else {
       add("All User Messages", messages);
       // The newest message is the current request.
-      add(place, [...messages.slice(-1), ...found.filter((item) => !MESSAGE.test(item))]);
+      add(place, [...messages.slice(-1), ...found.filter((item) => !isMessageItem(item))]);
     }
   }
   return items;

@@ -3,7 +3,7 @@ import { oneLine, quoted } from "../clip.ts";
 import type { CommandRun, Commit } from "./command-runs.ts";
 import { lastSentences, proseSentences } from "./prose.ts";
 import { isYesNoQuestion } from "./said-words.ts";
-import { type Edit, fileName } from "./touched-code.ts";
+import { type Edit, fileName, isSamePath } from "./touched-code.ts";
 
 /** Reads user messages and the exchanges that they start. */
 
@@ -175,6 +175,8 @@ export interface Exchange {
   readonly commits: readonly Commit[];
   /** The agent's texts, in order. */
   readonly texts: readonly AgentText[];
+  /** True if the agent, or a subagent that it started, was still at work when the next message came. */
+  readonly isUnfinished: boolean;
 }
 
 export interface AgentText {
@@ -200,6 +202,7 @@ export interface OpenExchange extends Exchange {
   readonly actions: Action[];
   readonly commits: Commit[];
   readonly texts: AgentText[];
+  isUnfinished: boolean;
 }
 
 export const openExchange = (message?: HumanMessage): OpenExchange => ({
@@ -207,6 +210,7 @@ export const openExchange = (message?: HumanMessage): OpenExchange => ({
   actions: [],
   commits: [],
   texts: [],
+  isUnfinished: false,
 });
 
 export function isEmpty(exchange: Exchange): boolean {
@@ -247,7 +251,17 @@ export function commandsIn({ actions }: Exchange): readonly CommandRun[] {
   return actions.flatMap((action) => (action.kind === "command" ? [action.run] : []));
 }
 
-/** Returns the names of the edited files, without duplicates. */
+/** Returns the names of the edited files, each file once. Two files with the same name get their folder. */
 export function editedNames({ actions }: Exchange): readonly string[] {
-  return [...new Set(actions.flatMap((action) => (action.kind === "edit" ? [fileName(action.path)] : [])))];
+  const paths: string[] = [];
+  for (const action of actions) {
+    if (action.kind === "edit" && !paths.some((path) => isSamePath(path, action.path)))
+      paths.push(action.path);
+  }
+  const names = paths.map(fileName);
+  return paths.map((path, index) => {
+    const name = names[index] ?? path;
+    const isShared = names.some((other, place) => other === name && place !== index);
+    return isShared ? path.split(/[\\/]/).slice(-2).join("/") : name;
+  });
 }

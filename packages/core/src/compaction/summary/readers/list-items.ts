@@ -1,5 +1,5 @@
 import { headOf } from "../../../messages/text.ts";
-import { clip, fenced, headAndTail, inlineCode, oneLine, quoted } from "../clip.ts";
+import { clip, fenced, headAndTail, inlineCode, isCut, oneLine, quoted } from "../clip.ts";
 import { FORMER_LABELS } from "../former-wording.ts";
 import type { ErrorRecord, Resolution } from "./error-ledger.ts";
 import { type FileRecord, fileName, isSamePath, shortPath } from "./touched-code.ts";
@@ -16,7 +16,8 @@ export const LABELS = {
   currentRequest: "**Current request, verbatim:**",
   intent: "**The user's intent, from the earlier summary:**",
   longerRequest: "**The latest long request before the current one, verbatim:**",
-  pastRequests: "**Earlier requests and their outcomes, oldest first:**",
+  pastRequests:
+    "**Earlier requests, each with the assistant's own last words about it (in brackets: what was seen), oldest first:**",
   setting: "**Setting:**",
   changedFiles: "**Changed, latest known change first:**",
   readFiles: "**Only read by the assistant itself:**",
@@ -57,6 +58,7 @@ export const leftOutLine = (count: number, what: string): string =>
 export const isOwnLine = (line: string): boolean => OWN_LABELS.has(line) || LEFT_OUT_LINE.test(line);
 
 export const AFTER_INTERRUPTION = "(after interrupting the assistant) ";
+const AFTER_INTERRUPTION_PATTERN = "\\(after interrupting the assistant\\) ";
 const SHORTENED_CHARS: readonly number[] = [2_400, 1_000, 400, 160];
 
 /** Returns the forms of a message: verbatim first, then head and tail. */
@@ -80,15 +82,24 @@ function messageItem(text: string, prefix = ""): string {
   const trimmed = text.trim();
   if (!trimmed.includes("\n") && !trimmed.includes("\r"))
     return `- ${prefix}${/^["“]/.test(trimmed) ? trimmed : quoted(trimmed)}`;
-  return `- ${prefix}(${trimmed.split("\n").length} lines)\n${fenced(trimmed, "text")}`;
+  const lines = isCut(trimmed) ? "several" : trimmed.split("\n").length;
+  return `- ${prefix}(${lines} lines)\n${fenced(trimmed, "text")}`;
 }
+
+/** Start of a message with several lines. The number of lines is only known if nothing was left out. */
+const LINES = "\\((?:\\d+|several) lines\\)\\n";
+const LINES_START = new RegExp(`^${LINES}`);
+const OWN_MESSAGE = new RegExp(`^- (?:${AFTER_INTERRUPTION_PATTERN})?(?:["“]|${LINES})`);
+
+/** Returns true if the item is a message as {@link messageForms} writes it. */
+export const isMessageItem = (item: string): boolean => OWN_MESSAGE.test(item);
 
 /** Returns the message inside a list item, written by longhaul or by a model. */
 export function parseMessageItem(item: string): string {
   const body = item
     .replace(/^(?:[-*•]|\d{1,3}[.)])\s+/, "")
     .replace(AFTER_INTERRUPTION, "")
-    .replace(/^\(\d+ lines\)\n/, "")
+    .replace(LINES_START, "")
     .replace(/^\*\*[^*\n]{1,40}\*\*:?\s+(?=["“])/, "");
   const inFence = /^(`{3,})text\n([\s\S]*)\n\1$/.exec(body)?.[2];
   if (inFence !== undefined) return inFence;

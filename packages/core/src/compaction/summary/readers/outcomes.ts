@@ -1,7 +1,8 @@
 import { tailOf } from "../../../messages/text.ts";
-import type { AgentText, Exchange } from "./exchanges.ts";
+import { type AgentText, type Exchange, isRequest } from "./exchanges.ts";
 import { endsWithQuestion, isOnlyCheer, resultSentence } from "./prose.ts";
-import { readReport } from "./reports.ts";
+import { listsRemainingWork, readReport } from "./reports.ts";
+import { isPoliteRequest } from "./said-words.ts";
 import { contentWords, shareIn } from "./topic-words.ts";
 
 /** Reads the outcome of a request from the agent's texts. */
@@ -14,6 +15,15 @@ export function statedOutcome(exchange: Exchange): string | undefined {
   const last = lastWords(exchange);
   return last === undefined ? undefined : resultSentence(last.text);
 }
+
+/** Returns true if the agent's last text also lists work that is left. */
+export function leavesWork(exchange: Exchange): boolean {
+  const text = lastWords(exchange)?.text ?? "";
+  return text.length <= MAX_REPORT_CHARS && listsRemainingWork(text);
+}
+
+/** Maximum length of a report. A longer text is a document. */
+const MAX_REPORT_CHARS = 8_000;
 
 /** Characters at the end of a text that show whether it announces something. */
 const ENDING_CHARS = 12;
@@ -34,32 +44,42 @@ export function endsWithReport(exchange: Exchange): boolean {
   return !(isFollowed || isAnnouncement) || readReport(last.text).done.length > 0;
 }
 
-/** A question with fewer words does not show its topic. */
-const MIN_TOPIC_WORDS = 2;
-
-/**
- * Returns the answer to a question that the user asked in the middle of the work on the request before. Then the
- * closing report is about that request. Returns undefined for every other exchange.
- */
-export function answerToAside(before: Exchange | undefined, exchange: Exchange): string | undefined {
-  const question = exchange.message?.text ?? "";
-  if (before?.message === undefined || endsWithReport(before) || !endsWithQuestion(question))
-    return undefined;
-  const report = statedOutcome(exchange) ?? "";
-  if (!isReportOf(before.message.text, question, report)) return undefined;
-  const asked = contentWords(question);
-  const [best] = exchange.texts
-    .slice(0, -1)
-    .map(({ text }) => ({ text, share: shareIn(asked, contentWords(text)) }))
-    .filter(({ share }) => share > 0)
-    .sort((a, b) => b.share - a.share);
-  return best === undefined ? undefined : resultSentence(best.text);
+/** Joins each request with the exchanges after it that ask for nothing. Only the first course may have no request. */
+export function coursesOf(exchanges: readonly Exchange[]): readonly Exchange[] {
+  const courses: Exchange[] = [];
+  for (const exchange of exchanges) {
+    const before = courses.at(-1);
+    if (isRequest(exchange)) courses.push(exchange);
+    else if (before === undefined) courses.push({ ...exchange, message: undefined });
+    else courses[courses.length - 1] = joined([before, exchange]);
+  }
+  return courses;
 }
 
-/** Returns true if a report after a question is about the unfinished request before the question. */
-export function isReportOf(unfinished: string, question: string, report: string): boolean {
+/** Joins exchanges that follow each other. The first message is the message of the whole. */
+export const joined = (parts: readonly Exchange[]): Exchange => ({
+  message: parts[0]?.message,
+  actions: parts.flatMap(({ actions }) => actions),
+  commits: parts.flatMap(({ commits }) => commits),
+  texts: parts.flatMap(({ texts }) => texts),
+  isUnfinished: parts.at(-1)?.isUnfinished ?? false,
+});
+
+/** Number of topic words that an answer shares with its question at least. */
+const MIN_SHARED_WORDS = 2;
+
+/**
+ * Returns the agent's answer to a question that the user asked in the middle of other work. The agent's last
+ * text is about that work.
+ */
+export function answerInBetween({ message, texts }: Exchange): string | undefined {
+  const question = message?.text ?? "";
+  if (!endsWithQuestion(question) || isPoliteRequest(question)) return undefined;
   const asked = contentWords(question);
-  const reported = contentWords(report);
-  if (!endsWithQuestion(question) || asked.size < MIN_TOPIC_WORDS) return false;
-  return shareIn(reported, asked) === 0 && shareIn(reported, contentWords(unfinished)) > 0;
+  const [best] = texts
+    .slice(0, -1)
+    .map(({ text }) => ({ text, shared: shareIn(asked, contentWords(text)) * asked.size }))
+    .filter(({ shared }) => shared >= MIN_SHARED_WORDS)
+    .sort((a, b) => b.shared - a.shared);
+  return best === undefined ? undefined : resultSentence(best.text);
 }

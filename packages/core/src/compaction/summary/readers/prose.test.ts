@@ -54,6 +54,13 @@ describe("sentences of an answer", () => {
     expect(resultSentence("Perfect!\n\nAll tests pass now:\n- cart")).toBe("All tests pass now:");
   });
 
+  it("gives the state after a change as the result, and not the state before it", () => {
+    const text =
+      "Fixed. The change:\n\n**Before:** A lost file counts as a match\n\n**After:** A lost file is skipped";
+    expect(resultSentence(text)).toBe("After: A lost file is skipped");
+    expect(resultSentence("**Old behavior:** the cart waits")).toBeUndefined();
+  });
+
   it.each(["Found the issue!", "I see the problem.", "I found the actual cause!"])(
     "skips an opening that names no finding: %s",
     (opening) => expect(resultSentence(`${opening} The cache is stale.`)).toBe("The cache is stale."),

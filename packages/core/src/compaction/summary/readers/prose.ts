@@ -87,7 +87,9 @@ export const isOnlyCheer = (text: string): boolean => {
  */
 export function resultSentence(text: string): string | undefined {
   const sentences = proseSentences(headOf(text, LEAD_FROM_CHARS)).map(withoutBold);
-  const telling = sentences.filter((sentence) => !INTENTION.test(sentence.toLowerCase()));
+  const telling = sentences.filter(
+    (sentence) => !INTENTION.test(sentence.toLowerCase()) && !OLD_STATE.test(sentence),
+  );
   const done = telling.findIndex((sentence) => SAYS_DONE.test(sentence));
   // A text can open with a remark about the work before it says what is done.
   const report = done === -1 ? undefined : telling.slice(done).find(isWorthNoting);
@@ -99,6 +101,9 @@ export function resultSentence(text: string): string | undefined {
   return before.find((sentence) => sentence.length >= MIN_TELLING_CHARS && !/[:：]$/.test(sentence)) ?? first;
 }
 
+/** Label of the state before a change, as in "Before: every request waits". */
+const OLD_STATE =
+  /^(?:before|previously|formerly|until now|old(?: (?:behaviou?r|code|version|state))?|vorher|bisher|avant|antes|раньше|было|之前|以前)(?: the (?:change|fix))?\s*[:：]/iu;
 const SAYS_DONE = /^(?:all )?done(?=$|[\s.!:,—–-])/i;
 /** A label in few words without a verb, such as "Remaining items:". */
 const LIST_LABEL = /^[\p{Lu}\d][^.!?]{0,60}[:：]$/u;

@@ -5,6 +5,7 @@
 export {
   type CommandRun,
   failedElsewhere,
+  hasEnded,
   isBypass,
   isLaterSuccess,
   isSeenFixed,
@@ -48,6 +49,7 @@ export {
   soundsLikeCorrection,
 } from "./exchanges.ts";
 export { failureText } from "./failure-text.ts";
+export { replacedCommits } from "./git-commits.ts";
 export { failuresOfUser, isTakenUp, leftWork } from "./left-work.ts";
 export {
   AFTER_BYPASS,
@@ -57,6 +59,7 @@ export {
   type EarlierFile,
   errorForms,
   IN_PROGRESS,
+  isMessageItem,
   isOnlyDone,
   isOnlyRead,
   LABELS,
@@ -79,7 +82,7 @@ export {
 } from "./list-items.ts";
 export { isNamedTestSeenToPass } from "./named-tests.ts";
 export { Happenings, isSameWork, OWN_PLAN, remainingWork } from "./open-items.ts";
-export { answerToAside, endsWithReport, isReportOf, statedOutcome } from "./outcomes.ts";
+export { answerInBetween, coursesOf, endsWithReport, joined, leavesWork, statedOutcome } from "./outcomes.ts";
 export { withoutNotCommitted } from "./passing-state.ts";
 export {
   endsWithQuestion,
@@ -110,7 +113,7 @@ export {
   type Finding,
   type Plan,
 } from "./replies.ts";
-export { labelsDoneWork, saysDoneAbout, saysUnfinished } from "./reports.ts";
+export { claimsDone, labelsDoneWork, saysDoneAbout, saysUnfinished } from "./reports.ts";
 export {
   agrees,
   approves,

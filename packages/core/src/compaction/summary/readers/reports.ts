@@ -167,6 +167,15 @@ export const announcementIn = (label: string): string =>
     .split(/[.!?。！？] /)
     .at(-1) ?? "";
 
+/** Returns true if the text has a list with the label of work that is left, also of work that is only suggested. */
+export function listsRemainingWork(text: string): boolean {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return lines.some((line, index) => {
+    const label = labelOf(line);
+    return label !== undefined && LEFT_LABEL.test(label) && LIST_ITEM.test(lines[index + 1] ?? "");
+  });
+}
+
 /** Returns true for a line above a list of finished work. */
 export const labelsDoneWork = (line: string): boolean => sectionOf(line) === "done";
 

@@ -177,8 +177,16 @@ export const complains = (text: string): boolean => {
 const FAULT =
   /^(?:\W|\[image\]|(?:but|hmm+|ok(?:ay)?|wait|now|and) )*(?:there(?:['’]s| is| are| seems to be)(?: still| now| also)? (?:an? |another |some |one )?(?:more )?(?:small |big |weird |strange )?(?:bugs?|problems?|issues?|errors?|glitch\w*|regressions?)\b|i(?:['’]m| am)? (?:still |now )?(?:get|see|found|getting|seeing) (?:an? |another |some )?(?:bugs?|problems?|issues?|errors?|exceptions?)\b)/i;
 
+/** Words that say that nothing changed or that something is wrong, as in "all prices now look the same". */
+const UNCHANGED =
+  /\b(?:all|both|every\w*|still|now) (?:[^\s.,;!?]+ ){0,5}?(?:look|sound|seem|feel|read|behave|is|are|stay|come out)s? (?:(?:all|now|still|exactly|just|completely) )*(?:the same|identical|wrong|off|broken)(?=$|[\s]*[.,;!?\n])/i;
+
 /** Returns true if the message opens with a fault, as in "There is a bug at the start of the line". */
-export const reportsFault = (text: string): boolean => FAULT.test(text.slice(0, COMPLAINT_CHARS));
+export function reportsFault(text: string): boolean {
+  const opening = text.slice(0, COMPLAINT_CHARS);
+  const [first = ""] = proseSentences(opening);
+  return FAULT.test(opening) || (UNCHANGED.test(first) && !/[?？]\s*$/.test(first));
+}
 
 /** Words of thanks that close a request. */
 const THANKS = /^(?:(?:ok(?:ay)?|great|perfect|many)[,.! ]*)*(?:thanks?|thank you|thx)\b/i;

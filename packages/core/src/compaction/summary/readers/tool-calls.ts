@@ -108,13 +108,21 @@ export class ToolReader {
     return undefined;
   }
 
-  notification(at: number, { taskId, status, title, result }: Notification): void {
+  /** Reads the notice of a background task. Returns the position of the call that started the task. */
+  notification(at: number, { taskId, status, title, result }: Notification): number | undefined {
+    const startedAt = taskId === undefined ? undefined : this.#running.get(taskId)?.at;
     if (taskId !== undefined && status !== "running") {
       this.#running.delete(taskId);
       this.#ended.add(taskId);
     }
     const text = result === "" ? status : result;
     if (text !== "") this.#findings.push({ at, title, text });
+    return startedAt;
+  }
+
+  /** Returns true if a subagent that was started at this position or later still runs. */
+  runsSince(at: number): boolean {
+    return [...this.#running.values()].some((task) => task.at >= at);
   }
 
   started(task: BackgroundTask): void {
@@ -185,7 +193,7 @@ export class ToolReader {
       for (const path of edited) this.#errors.fileEdited(path);
     }
     this.#errors.command(run, output ?? "");
-    if (!run.failed) for (const commit of run.commits) exchange.commits.push({ at, ...commit });
+    exchange.commits.push(...run.commits.map((commit) => ({ at, ...commit })));
     if (run.branch !== undefined) this.branch = run.branch;
   }
 
