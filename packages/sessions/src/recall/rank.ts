@@ -21,9 +21,18 @@ const PERSON_WEIGHT = 2;
 const RETOLD_WEIGHT = 0.5;
 /**
  * Minimum share of the query that a hit must contain, by weight. It applies only to queries of three or more
- * words. If no document reaches this share, it does not apply.
+ * words. If no document reaches this share, it does not apply. It is low, because people ask in other words than
+ * those of the answer.
  */
-const MIN_SHARE = 0.25;
+const MIN_SHARE = 0.1;
+/**
+ * Share of the weight that a query word still has if it is only near a document. An answer often follows the
+ * message that has the words of the question.
+ */
+export const NEARBY_SHARE = 0.3;
+/** Distance in documents up to which a word is nearby, and the part of its weight that is left with each step. */
+const NEARBY_DOCUMENTS = 6;
+const NEARBY_FALLOFF = 0.8;
 
 export interface RankedDocument {
   readonly document: number;
@@ -36,8 +45,10 @@ export interface Ranking {
   readonly total: number;
   /** Checks whether a document is among all matching ones. */
   matches(document: number): boolean;
-  /** Weight of each word: its rarity in the session. 0 if no document has it. */
+  /** Weight of each word, which grows with its rarity in the session. 0 if no document has it. */
   readonly weights: readonly number[];
+  /** Returns the weight of the query words that only the documents near a document have. */
+  weightNear(document: number): number;
 }
 
 /** Documents that may be hits. */
@@ -59,9 +70,10 @@ export function rankByWords(
   const weights = words.map((word) => scores.add(word));
   const whole = weights.reduce((sum, weight) => sum + weight, 0);
   const least = words.length < 3 ? 0 : whole * MIN_SHARE;
+  const weightNear = (document: number): number => scores.nearby[document] ?? 0;
   const ranked = best(session, scores, filter, { least, most });
-  if (ranked.total > 0 || least === 0) return { ...ranked, weights };
-  return { ...best(session, scores, filter, { least: 0, most }), weights };
+  if (ranked.total > 0 || least === 0) return { ...ranked, weights, weightNear };
+  return { ...best(session, scores, filter, { least: 0, most }), weights, weightNear };
 }
 
 /** One form of a word, as the lists of its documents. */
@@ -76,6 +88,8 @@ class Scores {
   readonly values: Float32Array;
   /** Weight of the query words in each document. */
   readonly coverage: Float32Array;
+  /** Weight of the query words that only the documents near each document have. */
+  readonly nearby: Float32Array;
   readonly #session: IndexedSession;
   readonly #averageLength: number;
   /** Occurrences of the current form in each document. */
@@ -83,12 +97,16 @@ class Scores {
   /** Best score and weight of the current word in each document. */
   readonly #worth: Float32Array;
   readonly #share: Float32Array;
+  /** Best weight of the current word in or near each document. */
+  readonly #reach: Float32Array;
 
   constructor(session: IndexedSession) {
     this.#session = session;
     const { documents } = session;
     this.values = new Float32Array(documents);
     this.coverage = new Float32Array(documents);
+    this.nearby = new Float32Array(documents);
+    this.#reach = new Float32Array(documents);
     this.#counts = new Float32Array(documents);
     this.#worth = new Float32Array(documents);
     this.#share = new Float32Array(documents);
@@ -158,8 +176,9 @@ class Scores {
       }
     }
     if (documents.length === 0) return 0;
-    const rarity = Math.log(
-      1 + (this.#session.documents - documents.length + 0.5) / (documents.length + 0.5),
+    // The root, because the rarest words of a question are often only those of the person who asks.
+    const rarity = Math.sqrt(
+      Math.log(1 + (this.#session.documents - documents.length + 0.5) / (documents.length + 0.5)),
     );
     const lengths = this.#session.lengths();
     const byLength = (SATURATION * LENGTH_SHARE) / this.#averageLength;
@@ -176,12 +195,38 @@ class Scores {
   }
 
   #endWord(found: readonly number[], weight: number, share: number): void {
+    this.#addNearby(found, weight);
     for (const document of found) {
       this.values[document] = (this.values[document] as number) + share * (this.#worth[document] as number);
       this.coverage[document] =
         (this.coverage[document] as number) + weight * (this.#share[document] as number);
       this.#worth[document] = 0;
       this.#share[document] = 0;
+    }
+  }
+
+  /** Adds the current word to the documents near those that have it. */
+  #addNearby(found: readonly number[], weight: number): void {
+    const reach = this.#reach;
+    const reached = [...found];
+    for (const document of found) reach[document] = this.#share[document] as number;
+    for (const document of found) {
+      const { first, end } = this.#session.boundsOf(document);
+      for (const step of [-1, 1]) {
+        let left = this.#share[document] as number;
+        for (let at = document + step, nth = 0; nth < NEARBY_DOCUMENTS; at += step, nth++) {
+          left *= NEARBY_FALLOFF;
+          // Beyond a document that has more of the word, that document reaches further.
+          if (at < first || at >= end || (reach[at] as number) >= left) break;
+          if (reach[at] === 0) reached.push(at);
+          reach[at] = left;
+        }
+      }
+    }
+    for (const document of reached) {
+      const more = (reach[document] as number) - (this.#share[document] as number);
+      this.nearby[document] = (this.nearby[document] as number) + weight * more;
+      reach[document] = 0;
     }
   }
 }
@@ -216,10 +261,10 @@ const byScore = (a: RankedDocument, b: RankedDocument): number => b.score - a.sc
  */
 function best(
   session: IndexedSession,
-  { values, coverage }: Scores,
+  { values, coverage, nearby }: Scores,
   { hidden, isMeant }: DocumentFilter,
   { least, most }: { readonly least: number; readonly most: number },
-): Omit<Ranking, "weights"> {
+): Omit<Ranking, "weights" | "weightNear"> {
   const { statuses } = session;
   const weights = Float64Array.from({ length: STATUS_VALUES }, (_, status) => statusWeight(status));
   const kept: RankedDocument[] = [];
@@ -234,7 +279,8 @@ function best(
     if (value === 0 || covered < least || (status & hidden) !== 0) continue;
     if (isMeant !== undefined && !isMeant(document)) continue;
     total++;
-    const score = value * covered * (weights[status] as number);
+    const near = NEARBY_SHARE * (nearby[document] as number);
+    const score = value * (covered + near) * (weights[status] as number);
     if (score <= floor) continue;
     kept.push({ document, score });
     // From time to time, drops documents that cannot be among the best. Sorting keeps the order of equals.
