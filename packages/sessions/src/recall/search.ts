@@ -20,8 +20,8 @@ import { type DocumentFilter, rankByWords } from "./rank.ts";
 import { NAMES, nameOf } from "./segment.ts";
 import { type FoundWord, WordFinder } from "./word-finder.ts";
 
-/** Number of hits that an agent can read at once. */
-export const HITS_PER_PAGE = 8;
+/** Number of hits on a page. Many short ones answer more questions than few long ones. */
+export const HITS_PER_PAGE = 16;
 /**
  * Tokens of a page of hits, or of a page of an entry. A page is small, so that it takes little of a context
  * window.
