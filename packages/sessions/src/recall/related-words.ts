@@ -377,8 +377,7 @@ strange odd weird unusual
 confuse unclear misleading
 unclear ambiguous vague
 ambiguous ambiguity unclear
-hope want
-sorry apologize`
+hope want`
   .trim()
   .split("\n")
   .map((group) => group.split(" "));
