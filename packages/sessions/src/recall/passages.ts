@@ -4,7 +4,7 @@ import { STATUS } from "./document-status.ts";
 import type { DocumentKind } from "./documents.ts";
 import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
 import type { WordQuery } from "./query-words.ts";
-import { NEARBY_SHARE, type RankedDocument, type Ranking } from "./rank.ts";
+import { CONSIDERED_DOCUMENTS, NEARBY_SHARE, type RankedDocument, type Ranking } from "./rank.ts";
 import { nameOf } from "./segment.ts";
 import { sharedEntries } from "./shared-entries.ts";
 import { type FoundWord, WordFinder } from "./word-finder.ts";
@@ -239,9 +239,6 @@ function candidates(session: IndexedSession, { documents }: Ranking): readonly R
   }
   return chosen;
 }
-
-/** Best documents among which the messages further down are searched. */
-export const CONSIDERED_DOCUMENTS = 512;
 
 /** Finds the passage of a length with the most weight of different words. */
 function bestWindow(

@@ -34,6 +34,9 @@ export const NEARBY_SHARE = 0.3;
 const NEARBY_DOCUMENTS = 6;
 const NEARBY_FALLOFF = 0.8;
 
+/** Best documents whose neighbors count, and among which a search chooses those that it reads. */
+export const CONSIDERED_DOCUMENTS = 512;
+
 export interface RankedDocument {
   readonly document: number;
   readonly score: number;
@@ -70,7 +73,7 @@ export function rankByWords(
   const weights = words.map((word) => scores.add(word));
   const whole = weights.reduce((sum, weight) => sum + weight, 0);
   const least = words.length < 3 ? 0 : whole * MIN_SHARE;
-  const weightNear = (document: number): number => scores.nearby[document] ?? 0;
+  const weightNear = (document: number): number => scores.weightNear(document);
   const ranked = best(session, scores, filter, { least, most });
   if (ranked.total > 0 || least === 0) return { ...ranked, weights, weightNear };
   return { ...best(session, scores, filter, { least: 0, most }), weights, weightNear };
@@ -88,8 +91,6 @@ class Scores {
   readonly values: Float32Array;
   /** Weight of the query words in each document. */
   readonly coverage: Float32Array;
-  /** Weight of the query words that only the documents near each document have. */
-  readonly nearby: Float32Array;
   readonly #session: IndexedSession;
   readonly #averageLength: number;
   /** Occurrences of the current form in each document. */
@@ -97,16 +98,14 @@ class Scores {
   /** Best score and weight of the current word in each document. */
   readonly #worth: Float32Array;
   readonly #share: Float32Array;
-  /** Best weight of the current word in or near each document. */
-  readonly #reach: Float32Array;
+  /** Weight of each word, and how much of it each document has. */
+  readonly #words: { readonly weight: number; readonly percent: Uint8Array }[] = [];
 
   constructor(session: IndexedSession) {
     this.#session = session;
     const { documents } = session;
     this.values = new Float32Array(documents);
     this.coverage = new Float32Array(documents);
-    this.nearby = new Float32Array(documents);
-    this.#reach = new Float32Array(documents);
     this.#counts = new Float32Array(documents);
     this.#worth = new Float32Array(documents);
     this.#share = new Float32Array(documents);
@@ -195,39 +194,36 @@ class Scores {
   }
 
   #endWord(found: readonly number[], weight: number, share: number): void {
-    this.#addNearby(found, weight);
+    const percent = new Uint8Array(this.values.length);
+    this.#words.push({ weight, percent });
     for (const document of found) {
       this.values[document] = (this.values[document] as number) + share * (this.#worth[document] as number);
       this.coverage[document] =
         (this.coverage[document] as number) + weight * (this.#share[document] as number);
+      percent[document] = Math.round((this.#share[document] as number) * 100);
       this.#worth[document] = 0;
       this.#share[document] = 0;
     }
   }
 
-  /** Adds the current word to the documents near those that have it. */
-  #addNearby(found: readonly number[], weight: number): void {
-    const reach = this.#reach;
-    const reached = [...found];
-    for (const document of found) reach[document] = this.#share[document] as number;
-    for (const document of found) {
-      const { first, end } = this.#session.boundsOf(document);
-      for (const step of [-1, 1]) {
-        let left = this.#share[document] as number;
-        for (let at = document + step, nth = 0; nth < NEARBY_DOCUMENTS; at += step, nth++) {
-          left *= NEARBY_FALLOFF;
-          // Beyond a document that has more of the word, that document reaches further.
-          if (at < first || at >= end || (reach[at] as number) >= left) break;
-          if (reach[at] === 0) reached.push(at);
-          reach[at] = left;
-        }
+  /**
+   * Returns the weight of the query words that only the documents near a document have. It is computed on demand,
+   * because few documents rank high enough to need it.
+   */
+  weightNear(document: number): number {
+    const { first, end } = this.#session.boundsOf(document);
+    let sum = 0;
+    for (const { weight, percent } of this.#words) {
+      let best = percent[document] as number;
+      for (let distance = 1, left = 1; distance <= NEARBY_DOCUMENTS; distance++) {
+        left *= NEARBY_FALLOFF;
+        const before = document - distance < first ? 0 : (percent[document - distance] as number);
+        const after = document + distance >= end ? 0 : (percent[document + distance] as number);
+        best = Math.max(best, left * before, left * after);
       }
+      sum += (weight * (best - (percent[document] as number))) / 100;
     }
-    for (const document of reached) {
-      const more = (reach[document] as number) - (this.#share[document] as number);
-      this.nearby[document] = (this.nearby[document] as number) + weight * more;
-      reach[document] = 0;
-    }
+    return sum;
   }
 }
 
@@ -261,11 +257,12 @@ const byScore = (a: RankedDocument, b: RankedDocument): number => b.score - a.sc
  */
 function best(
   session: IndexedSession,
-  { values, coverage, nearby }: Scores,
+  scores: Scores,
   { hidden, isMeant }: DocumentFilter,
   { least, most }: { readonly least: number; readonly most: number },
 ): Omit<Ranking, "weights" | "weightNear"> {
   const { statuses } = session;
+  const { values, coverage } = scores;
   const weights = Float64Array.from({ length: STATUS_VALUES }, (_, status) => statusWeight(status));
   const kept: RankedDocument[] = [];
   /** Score of the worst kept document, once there are enough. */
@@ -279,8 +276,7 @@ function best(
     if (value === 0 || covered < least || (status & hidden) !== 0) continue;
     if (isMeant !== undefined && !isMeant(document)) continue;
     total++;
-    const near = NEARBY_SHARE * (nearby[document] as number);
-    const score = value * (covered + near) * (weights[status] as number);
+    const score = value * covered * (weights[status] as number);
     if (score <= floor) continue;
     kept.push({ document, score });
     // From time to time, drops documents that cannot be among the best. Sorting keeps the order of equals.
@@ -294,5 +290,10 @@ function best(
     (coverage[document] as number) >= least &&
     (session.status(document) & hidden) === 0 &&
     isMeant?.(document) !== false;
-  return { documents: kept, total, matches };
+  const rescored = kept.slice(0, CONSIDERED_DOCUMENTS).map(({ document, score }): RankedDocument => {
+    const near = NEARBY_SHARE * scores.weightNear(document);
+    return { document, score: score * (1 + near / (coverage[document] as number)) };
+  });
+  const documents = [...rescored.sort(byScore), ...kept.slice(CONSIDERED_DOCUMENTS)];
+  return { documents, total, matches };
 }

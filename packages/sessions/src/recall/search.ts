@@ -12,11 +12,11 @@ import {
 } from "./exact-search.ts";
 import { excerptAround, pieceOf, tokensUpTo } from "./excerpt.ts";
 import type { IndexedSession } from "./indexed-session.ts";
-import { CONSIDERED_DOCUMENTS, rankPassages } from "./passages.ts";
+import { rankPassages } from "./passages.ts";
 import { GuardedPattern, literalsIn, type Match } from "./pattern.ts";
 import type { RecallHit, RecallPage, RecallQuery } from "./query.ts";
 import { wordQuery } from "./query-words.ts";
-import { type DocumentFilter, rankByWords } from "./rank.ts";
+import { CONSIDERED_DOCUMENTS, type DocumentFilter, rankByWords } from "./rank.ts";
 import { NAMES, nameOf } from "./segment.ts";
 import { type FoundWord, WordFinder } from "./word-finder.ts";
 
