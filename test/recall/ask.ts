@@ -6,7 +6,7 @@ import { type Passage, PlainBm25 } from "./plain-bm25.ts";
 import type { Passage as Answer } from "./questions/natural-question.ts";
 
 /** Number of passages on a page of recall. The plain ranking gets as many. */
-const PAGE_HITS = 8;
+const PAGE_HITS = 16;
 
 /** Searches a session. Each function returns the first page of passages for a question. */
 export interface Searches {

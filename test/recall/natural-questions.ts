@@ -3,6 +3,7 @@ import type { NaturalQuestion } from "./questions/natural-question.ts";
 import { OH_MY_POSH_QUESTIONS } from "./questions/oh-my-posh.ts";
 import { OTHER_QUESTIONS } from "./questions/others.ts";
 import { SPOTTER_QUESTIONS } from "./questions/spotter.ts";
+import { STRANGERS_QUESTIONS } from "./questions/strangers.ts";
 
 export type { NaturalQuestion } from "./questions/natural-question.ts";
 
@@ -15,4 +16,5 @@ export const NATURAL_QUESTIONS: readonly NaturalQuestion[] = [
   ...ENTIRE_CLI_QUESTIONS,
   ...OH_MY_POSH_QUESTIONS,
   ...OTHER_QUESTIONS,
+  ...STRANGERS_QUESTIONS,
 ];

@@ -6,8 +6,8 @@
 /** Usual parameters of BM25. */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
-/** Length of a passage. It is about as long as an excerpt on a page of eight hits with 4,000 tokens. */
-const PASSAGE_CHARACTERS = 2_000;
+/** Length of a passage. It is about as long as an excerpt on a page of 16 hits with 4,000 tokens. */
+const PASSAGE_CHARACTERS = 1_000;
 
 /** Part of a text of an entry. */
 export interface Passage {

@@ -16,7 +16,6 @@ export {
   sessionHistory,
 } from "./operations/session-history.ts";
 export { counterFor, hasNotes } from "./operations/session-notes.ts";
-export { HITS_PER_PAGE } from "./recall/search.ts";
 export { isSystemError } from "./transcript/file-bytes.ts";
 export { findLatest, type LatestSession, latestSession } from "./transcript/find-session.ts";
 export { peekSession, type SessionFile, sessionFiles, sessionLabel } from "./transcript/list-sessions.ts";

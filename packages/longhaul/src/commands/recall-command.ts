@@ -2,7 +2,6 @@ import { LonghaulError } from "@longhaul/core/errors";
 import { ESTIMATORS } from "@longhaul/core/measure";
 import type { RecallHit, RecallPage, RecallPiece, RecallQuery, RecallReading } from "@longhaul/sessions";
 import { findSession, openRecall } from "@longhaul/sessions";
-import { HITS_PER_PAGE } from "@longhaul/sessions/internal";
 import { type Composition, readingProgress } from "../composition.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatTime } from "../view/numbers.ts";
@@ -20,6 +19,8 @@ export interface RecallCommandOptions
 
 /** The screen has no context limit, so reading by id uses large pages. */
 const READING_TOKENS = 20_000;
+/** Matches on a page. They fill about two screens. */
+const HITS_PER_PAGE = 8;
 /** Maximum tokens of a match and the lines around it. This is a few lines on a screen. */
 const TOKENS_PER_HIT = 150;
 

@@ -89,6 +89,19 @@ describe("search across sessions", () => {
     expect(page).toMatchObject({ searched: 2, skipped: [] });
   });
 
+  it("a message gains nothing from the words at the end of another session", async () => {
+    const home = newHome();
+    const notes = (from: number): string[] =>
+      Array.from({ length: 9 }, (_, nth) => `Note ${from + nth} is here.`);
+    const ends = "The kettle whistles.";
+    home.write("long", [ends, ...notes(0), "The heron sings.", ...notes(9), ends]);
+    home.write("short", ["The heron sings at dawn, above the wide river and the hills."]);
+    home.write("other", [ends, ...notes(20), ends]);
+    const { page } = await searched(home, { words: "heron kettle" });
+    const [best] = page.hits.filter(({ text }) => text.includes("heron"));
+    expect(best?.text).toBe("The heron sings.");
+  });
+
   it("each hit can be read in full by the id of its session and its own id", async () => {
     const home = newHome();
     const long = `${"Nothing to see. ".repeat(2_000)}The walrus sleeps. ${"More of it. ".repeat(2_000)}`;

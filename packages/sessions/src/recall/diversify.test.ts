@@ -31,7 +31,7 @@ function comparedWithAll(passages: readonly Passage[]): readonly Passage[] {
     for (const other of left) {
       const [a, b] = [words(best.passage), words(other.passage)];
       const common = [...a].filter((word) => b.has(word)).length;
-      const excess = Math.max(0, common / Math.max(1, (a.size + b.size) / 2) - 0.3) / 0.7;
+      const excess = Math.max(0, common / Math.max(1, (a.size + b.size) / 2) - 0.5) / 0.5;
       other.score = Math.min(other.score, other.passage.score * (1 - 0.7 * excess));
     }
   }

@@ -1,7 +1,7 @@
-/** Number of passages that are compared with each other: three pages. */
+/** Number of passages that are compared with each other: more than a page. */
 const COMPARED = 24;
-/** Share of common words from which on two passages say partly the same. */
-const ALIKE = 0.3;
+/** Share of common words from which on two passages say mostly the same. */
+const ALIKE = 0.5;
 /** Part of its score that an exact repetition loses. */
 const MAX_LOSS = 0.7;
 

@@ -123,6 +123,12 @@ export class IndexedSession {
     return low;
   }
 
+  /** Returns the first document of the session that contains a document, and the end of its documents. */
+  boundsOf(number: number): { readonly first: number; readonly end: number } {
+    const part = this.partOf(number);
+    return { first: this.#firsts[part] ?? 0, end: this.#firsts[part + 1] ?? this.documents };
+  }
+
   line(number: number, { lineOffset, lineBytes }: DocumentRecord): Buffer {
     const part = this.partOf(number);
     if (lineOffset === this.#lineOffset && part === this.#linePart) return this.#line;

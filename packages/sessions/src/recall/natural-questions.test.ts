@@ -185,6 +185,74 @@ describe("natural questions", () => {
     });
     expect(first?.text).toContain("crowded");
   });
+
+  it("finds an answer that has few words of the question, beside the message that has the others", async () => {
+    const hits = await ask("why did the nightly export of the invoices stop?", (builder) => {
+      const others = (from: number): void => {
+        for (let nth = from; nth < from + 30; nth++) {
+          builder.assistant(`Step ${nth} did not stop.`);
+          for (const text of FILLER) builder.assistant(`${nth}: ${text}`);
+        }
+      };
+      others(0);
+      builder.tool("t1", "Bash", { command: "cat log" }, "The nightly export of the invoices begins.");
+      builder.assistant("It had to stop at once, because the disk of the large accounting machine was full.");
+      others(30);
+    });
+    expect(hits.slice(0, 2).map(({ text }) => text)).toContainEqual(expect.stringContaining("disk"));
+  });
+
+  it("two words of a question outweigh a single word that is much rarer", async () => {
+    const [first] = await ask("which queue feeds the sorrowful uploader", (builder) => {
+      for (let nth = 0; nth < 40; nth++) for (const text of FILLER) builder.assistant(`${nth}: ${text}`);
+      for (let nth = 0; nth < 30; nth++) builder.tool(`t${nth}`, "Bash", {}, `queue ${nth}`);
+      for (let nth = 0; nth < 30; nth++) builder.tool(`u${nth}`, "Bash", {}, `uploader ${nth}`);
+      for (const text of FILLER) for (const end of ["", "!", "?"]) builder.assistant(text + end);
+      builder.assistant("The uploader is fed by queue seven.");
+      for (const text of FILLER) builder.assistant(text);
+      builder.assistant("A sorrowful song plays.");
+    });
+    expect(first?.text).toContain("seven");
+  });
+
+  it("finds an answer that has a single common word of a long question", async () => {
+    const hits = await ask(
+      "which peculiar gadget of the neighboring workshop measures humidity inside the greenhouse",
+      (builder) => {
+        for (const word of ["peculiar", "gadget", "neighboring", "workshop", "humidity"])
+          builder.assistant(`I know the word ${word}.`);
+        builder.assistant("The peculiar gadget of the neighboring workshop is old.");
+        for (let nth = 0; nth < 5; nth++) builder.assistant(`The greenhouse has window ${nth}.`);
+        for (let nth = 0; nth < 5; nth++) for (const text of FILLER) builder.assistant(`${nth}: ${text}`);
+        builder.assistant("In the greenhouse it is an SHT41 sensor.");
+      },
+    );
+    expect(hits.map(({ text }) => text)).toContainEqual(expect.stringContaining("SHT41"));
+  });
+
+  it.each([
+    ["how do people sign in to the portal?", "The portal authenticates everyone with a passkey."],
+    ["which drawback did we accept?", "One limitation remains: no printing."],
+    ["what did we do with the outdated pages?", "Stale pages go to the archive."],
+    ["how long may a call take before the deadline?", "The timeout is 40 seconds."],
+    ["which colour has the border?", "Its color is teal."],
+  ])("answers %j with %j, which says it in other words", async (question, answer) => {
+    const [first] = await ask(question, (builder) => {
+      for (const text of FILLER) builder.assistant(text);
+      builder.assistant(answer);
+      for (const text of FILLER) builder.assistant(`Again: ${text}`);
+    });
+    expect(first?.text).toBe(answer);
+  });
+
+  it("a page has 16 hits in about 4,000 tokens", async () => {
+    const hits = await ask("lantern", (builder) => {
+      for (let nth = 0; nth < 40; nth++)
+        builder.assistant(`Lantern ${nth}. ${"More words follow. ".repeat(200)}`);
+    });
+    expect(hits).toHaveLength(16);
+    expect(hits.reduce((sum, { text }) => sum + text.length / 4, 0)).toBeLessThanOrEqual(4_000);
+  });
 });
 
 describe("pages of a question", () => {

@@ -4,7 +4,7 @@ import { STATUS } from "./document-status.ts";
 import type { DocumentKind } from "./documents.ts";
 import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
 import type { WordQuery } from "./query-words.ts";
-import type { RankedDocument, Ranking } from "./rank.ts";
+import { CONSIDERED_DOCUMENTS, NEARBY_SHARE, type RankedDocument, type Ranking } from "./rank.ts";
 import { nameOf } from "./segment.ts";
 import { sharedEntries } from "./shared-entries.ts";
 import { type FoundWord, WordFinder } from "./word-finder.ts";
@@ -14,7 +14,7 @@ import { type FoundWord, WordFinder } from "./word-finder.ts";
  * questions changes little if they change by a third.
  */
 
-/** Documents that are read to find their best passages. They fill three pages. */
+/** Documents that are read to find their best passages. They fill more than a page. */
 const READ_DOCUMENTS = 24;
 /** Messages that are read as well, further down. Output easily outnumbers sentences. */
 const READ_MESSAGES = 16;
@@ -24,10 +24,10 @@ const MAX_WORDS_READ = 30_000;
 /** Lengths of the compared passages, in characters: a sentence or two, and a paragraph. */
 const NARROW = 240;
 const WIDE = 1_000;
-/** Parts of the score: how many words of the query are in one sentence, in one paragraph, in the whole text. */
+/** Length of the part that an excerpt shows first: most of a hit's share of a page. */
+const SHOWN = 700;
+/** Part of the score that counts the words in one sentence. The other part counts those in one paragraph. */
 const NARROW_SHARE = 0.5;
-const WIDE_SHARE = 0.35;
-const TEXT_SHARE = 0.15;
 /** Part of the score that follows the ranking of whole documents. It counts repeated words and lengths. */
 const DOCUMENT_SHARE = 0.3;
 
@@ -147,14 +147,16 @@ class PassageScores {
   readonly #query: WordQuery;
   readonly #finder: WordFinder;
   readonly #weights: readonly number[];
+  readonly #weightNear: Ranking["weightNear"];
   readonly #whole: number;
   readonly #top: number;
 
-  constructor(session: IndexedSession, query: WordQuery, { weights, documents }: Ranking) {
+  constructor(session: IndexedSession, query: WordQuery, { weights, weightNear, documents }: Ranking) {
     this.#session = session;
     this.#query = query;
     this.#finder = new WordFinder(query.words);
     this.#weights = weights;
+    this.#weightNear = weightNear;
     this.#whole = Math.max(
       Number.MIN_VALUE,
       weights.reduce((sum, weight) => sum + weight, 0),
@@ -168,11 +170,10 @@ class PassageScores {
     const words = this.#finder.find(read.document.text);
     const narrow = bestWindow(words, this.#weights, NARROW);
     const wide = bestWindow(words, this.#weights, WIDE);
-    const text = bestWindow(words, this.#weights, Number.POSITIVE_INFINITY);
-    const close =
-      (NARROW_SHARE * narrow.weight + WIDE_SHARE * wide.weight + TEXT_SHARE * text.weight) / this.#whole;
+    const inside = NARROW_SHARE * narrow.weight + (1 - NARROW_SHARE) * wide.weight;
+    const close = (inside + NEARBY_SHARE * this.#weightNear(document)) / this.#whole;
     const whole = 1 - DOCUMENT_SHARE + DOCUMENT_SHARE * Math.sqrt(rank / this.#top);
-    const passage = { document: read, words, focus: wide.from };
+    const passage = { document: read, words, focus: bestWindow(words, this.#weights, SHOWN).from };
     const score = close * whole * this.#authorWeight(read) * this.#formWeight(passage);
     this.scored.set(document, { ...passage, score });
   }
@@ -239,9 +240,6 @@ function candidates(session: IndexedSession, { documents }: Ranking): readonly R
   return chosen;
 }
 
-/** Best documents among which the messages further down are searched. */
-export const CONSIDERED_DOCUMENTS = 512;
-
 /** Finds the passage of a length with the most weight of different words. */
 function bestWindow(
   words: readonly FoundWord[],
@@ -262,8 +260,6 @@ function bestWindow(
       weight += more * (weights[found.word] as number);
     }
     if (weight > best.weight) best = { weight, from: first.from };
-    // The first passage is the whole text.
-    if (length === Number.POSITIVE_INFINITY) break;
   }
   return best;
 }

@@ -21,9 +21,21 @@ const PERSON_WEIGHT = 2;
 const RETOLD_WEIGHT = 0.5;
 /**
  * Minimum share of the query that a hit must contain, by weight. It applies only to queries of three or more
- * words. If no document reaches this share, it does not apply.
+ * words. If no document reaches this share, it does not apply. It is low, because people ask in other words than
+ * those of the answer.
  */
-const MIN_SHARE = 0.25;
+const MIN_SHARE = 0.1;
+/**
+ * Share of the weight that a query word still has if it is only near a document. An answer often follows the
+ * message that has the words of the question.
+ */
+export const NEARBY_SHARE = 0.3;
+/** Distance in documents up to which a word is nearby, and the part of its weight that is left with each step. */
+const NEARBY_DOCUMENTS = 6;
+const NEARBY_FALLOFF = 0.8;
+
+/** Best documents whose neighbors count, and among which a search chooses those that it reads. */
+export const CONSIDERED_DOCUMENTS = 512;
 
 export interface RankedDocument {
   readonly document: number;
@@ -36,8 +48,10 @@ export interface Ranking {
   readonly total: number;
   /** Checks whether a document is among all matching ones. */
   matches(document: number): boolean;
-  /** Weight of each word: its rarity in the session. 0 if no document has it. */
+  /** Weight of each word, which grows with its rarity in the session. 0 if no document has it. */
   readonly weights: readonly number[];
+  /** Returns the weight of the query words that only the documents near a document have. */
+  weightNear(document: number): number;
 }
 
 /** Documents that may be hits. */
@@ -59,9 +73,10 @@ export function rankByWords(
   const weights = words.map((word) => scores.add(word));
   const whole = weights.reduce((sum, weight) => sum + weight, 0);
   const least = words.length < 3 ? 0 : whole * MIN_SHARE;
+  const weightNear = (document: number): number => scores.weightNear(document);
   const ranked = best(session, scores, filter, { least, most });
-  if (ranked.total > 0 || least === 0) return { ...ranked, weights };
-  return { ...best(session, scores, filter, { least: 0, most }), weights };
+  if (ranked.total > 0 || least === 0) return { ...ranked, weights, weightNear };
+  return { ...best(session, scores, filter, { least: 0, most }), weights, weightNear };
 }
 
 /** One form of a word, as the lists of its documents. */
@@ -83,6 +98,8 @@ class Scores {
   /** Best score and weight of the current word in each document. */
   readonly #worth: Float32Array;
   readonly #share: Float32Array;
+  /** Weight of each word, and how much of it each document has. */
+  readonly #words: { readonly weight: number; readonly percent: Uint8Array }[] = [];
 
   constructor(session: IndexedSession) {
     this.#session = session;
@@ -158,8 +175,9 @@ class Scores {
       }
     }
     if (documents.length === 0) return 0;
-    const rarity = Math.log(
-      1 + (this.#session.documents - documents.length + 0.5) / (documents.length + 0.5),
+    // The root, because the rarest words of a question are often only those of the person who asks.
+    const rarity = Math.sqrt(
+      Math.log(1 + (this.#session.documents - documents.length + 0.5) / (documents.length + 0.5)),
     );
     const lengths = this.#session.lengths();
     const byLength = (SATURATION * LENGTH_SHARE) / this.#averageLength;
@@ -176,13 +194,36 @@ class Scores {
   }
 
   #endWord(found: readonly number[], weight: number, share: number): void {
+    const percent = new Uint8Array(this.values.length);
+    this.#words.push({ weight, percent });
     for (const document of found) {
       this.values[document] = (this.values[document] as number) + share * (this.#worth[document] as number);
       this.coverage[document] =
         (this.coverage[document] as number) + weight * (this.#share[document] as number);
+      percent[document] = Math.round((this.#share[document] as number) * 100);
       this.#worth[document] = 0;
       this.#share[document] = 0;
     }
+  }
+
+  /**
+   * Returns the weight of the query words that only the documents near a document have. It is computed on demand,
+   * because few documents rank high enough to need it.
+   */
+  weightNear(document: number): number {
+    const { first, end } = this.#session.boundsOf(document);
+    let sum = 0;
+    for (const { weight, percent } of this.#words) {
+      let best = percent[document] as number;
+      for (let distance = 1, left = 1; distance <= NEARBY_DOCUMENTS; distance++) {
+        left *= NEARBY_FALLOFF;
+        const before = document - distance < first ? 0 : (percent[document - distance] as number);
+        const after = document + distance >= end ? 0 : (percent[document + distance] as number);
+        best = Math.max(best, left * before, left * after);
+      }
+      sum += (weight * (best - (percent[document] as number))) / 100;
+    }
+    return sum;
   }
 }
 
@@ -216,11 +257,12 @@ const byScore = (a: RankedDocument, b: RankedDocument): number => b.score - a.sc
  */
 function best(
   session: IndexedSession,
-  { values, coverage }: Scores,
+  scores: Scores,
   { hidden, isMeant }: DocumentFilter,
   { least, most }: { readonly least: number; readonly most: number },
-): Omit<Ranking, "weights"> {
+): Omit<Ranking, "weights" | "weightNear"> {
   const { statuses } = session;
+  const { values, coverage } = scores;
   const weights = Float64Array.from({ length: STATUS_VALUES }, (_, status) => statusWeight(status));
   const kept: RankedDocument[] = [];
   /** Score of the worst kept document, once there are enough. */
@@ -248,5 +290,10 @@ function best(
     (coverage[document] as number) >= least &&
     (session.status(document) & hidden) === 0 &&
     isMeant?.(document) !== false;
-  return { documents: kept, total, matches };
+  const rescored = kept.slice(0, CONSIDERED_DOCUMENTS).map(({ document, score }): RankedDocument => {
+    const near = NEARBY_SHARE * scores.weightNear(document);
+    return { document, score: score * (1 + near / (coverage[document] as number)) };
+  });
+  const documents = [...rescored.sort(byScore), ...kept.slice(CONSIDERED_DOCUMENTS)];
+  return { documents, total, matches };
 }

@@ -12,16 +12,16 @@ import {
 } from "./exact-search.ts";
 import { excerptAround, pieceOf, tokensUpTo } from "./excerpt.ts";
 import type { IndexedSession } from "./indexed-session.ts";
-import { CONSIDERED_DOCUMENTS, rankPassages } from "./passages.ts";
+import { rankPassages } from "./passages.ts";
 import { GuardedPattern, literalsIn, type Match } from "./pattern.ts";
 import type { RecallHit, RecallPage, RecallQuery } from "./query.ts";
 import { wordQuery } from "./query-words.ts";
-import { type DocumentFilter, rankByWords } from "./rank.ts";
+import { CONSIDERED_DOCUMENTS, type DocumentFilter, rankByWords } from "./rank.ts";
 import { NAMES, nameOf } from "./segment.ts";
 import { type FoundWord, WordFinder } from "./word-finder.ts";
 
-/** Number of hits that an agent can read at once. */
-export const HITS_PER_PAGE = 8;
+/** Number of hits on a page. Many short ones answer more questions than few long ones. */
+export const HITS_PER_PAGE = 16;
 /**
  * Tokens of a page of hits, or of a page of an entry. A page is small, so that it takes little of a context
  * window.
