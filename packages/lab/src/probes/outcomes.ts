@@ -151,6 +151,16 @@ const CLASS_WORDS: Readonly<Record<CheckClass, readonly string[]>> = {
   lint: ["lint", "linter", "linting", "clippy", "formatting"],
   types: ["typecheck", "types", "type check", "tsc", "dialyzer", "mypy", "vet", "type errors", "typescript"],
 };
+/** The word of the command that names the kind of check, as "vitest". */
+const toolOf = ({ class: kind, command }: Check): string =>
+  CLASSES.find(([name]) => name === kind)?.[1].exec(command)?.[0] ?? command;
+
+/** Words that name another kind of check. */
+const rivalsOf = (kind: CheckClass): string[] =>
+  Object.entries(CLASS_WORDS).flatMap(([other, words]) =>
+    other === kind ? [] : words.filter((word) => !word.includes(" ")),
+  );
+
 /** A failed check may have been fixed later without another run, but it must not be stated as passed. */
 const PASSED: readonly Stance[] = ["passed"];
 const FAILED: readonly Stance[] = ["failed", "pending"];
@@ -167,10 +177,10 @@ function targetOf(command: string): string | undefined {
 export function outcomeProbes(checks: readonly Check[]): Draft[] {
   return memorableChecks(checks).map((check) => {
     const target = targetOf(check.command);
-    const names = CLASS_WORDS[check.class].map(normalForm);
+    const names = [...CLASS_WORDS[check.class], toolOf(check)].map(normalForm);
     return {
       kind: "outcome",
-      question: `Did the last run of "${check.command}" pass or fail?`,
+      question: `What was the outcome of the last run of "${check.command}"?`,
       text: excerptOf(`${check.command}: ${check.evidence}`, SHOWN_CHARS),
       answer: {
         needles: [
@@ -178,6 +188,7 @@ export function outcomeProbes(checks: readonly Check[]): Draft[] {
         ],
         groups: [],
         stances: check.verdict === "passed" ? PASSED : FAILED,
+        outcome: { verdict: check.verdict, rivals: rivalsOf(check.class) },
         rawEvidence: [normalForm(check.evidence)],
       },
       entryIds: [check.entryId],

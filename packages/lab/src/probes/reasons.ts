@@ -1,5 +1,5 @@
 import type { AssistantTurn, UserTurn } from "./read-session.ts";
-import { type SessionView, SHOWN_CHARS, spread, topicPhrase, wordGroup } from "./session-view.ts";
+import { type SessionView, SHOWN_CHARS, spread, topicWords, wordGroup } from "./session-view.ts";
 import type { Probe } from "./types.ts";
 import { contentStems, excerptOf, sentencesOf, tokensOf } from "./words.ts";
 
@@ -80,11 +80,12 @@ export function decisionProbes(view: SessionView): Draft[] {
     return [
       {
         kind: "decision",
-        question: `What was decided about "${topicPhrase(view, parts.choice)}", and why?`,
+        question: `What was decided about "${topicWords(view, parts.choice)}", and why?`,
         text: excerptOf(text, SHOWN_CHARS),
         answer: {
           needles: [],
           groups: [wordGroup(view, parts.choice, CHOICE_SHARE), wordGroup(view, parts.reason, REASON_SHARE)],
+          isReasoned: true,
         },
         entryIds: [turn.entryId],
       } satisfies Draft,
@@ -122,7 +123,7 @@ export function errorProbes(view: SessionView): Draft[] {
   const sentences = reasonSentences(view, (text) => isCause(text) && !NO_CAUSE.test(text));
   return spread(sentences, MAX_ERRORS).map(({ text, turn }) => ({
     kind: "error",
-    question: `What went wrong with "${topicPhrase(view, text, CAUSE_WORDS)}", and what was its cause or fix?`,
+    question: `What went wrong with "${topicWords(view, text, CAUSE_WORDS)}", and what was its cause or fix?`,
     text: excerptOf(text, SHOWN_CHARS),
     answer: { needles: [], groups: [wordGroup(view, text, CAUSE_SHARE)] },
     entryIds: [turn.entryId],

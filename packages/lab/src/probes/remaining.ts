@@ -1,5 +1,5 @@
 import { type AssistantTurn, type CallTurn, isFields, type Turn, textField } from "./read-session.ts";
-import { type SessionView, SHOWN_CHARS, topicPhrase, wordGroup } from "./session-view.ts";
+import { type SessionView, SHOWN_CHARS, topicWords, wordGroup } from "./session-view.ts";
 import { notSaidIn } from "./stances.ts";
 import type { Probe, Stance } from "./types.ts";
 import { contentStems, excerptOf, normalForm, sentencesOf, tokensOf } from "./words.ts";
@@ -95,7 +95,7 @@ export function remainingProbes(view: SessionView): Draft[] {
     .slice(0, MAX_REMAINING)
     .map(({ text, entryId }) => ({
       kind: "remaining",
-      question: `Which work on "${topicPhrase(view, text)}" is still open?`,
+      question: `Which work on "${topicWords(view, text)}" is still open?`,
       text: excerptOf(text, SHOWN_CHARS),
       answer: {
         needles: [],

@@ -59,6 +59,14 @@ export interface Answer {
   readonly rawEvidence?: readonly string[];
   /** True if the passage must contain a negation, as in "never push to main". */
   readonly negated?: boolean;
+  /** True if the source denies something. Otherwise, a passage with a denial does not hold the probe. */
+  readonly denies?: boolean;
+  /** Pairs of a stem of the source and its opposite. A passage with the opposite alone contradicts the source. */
+  readonly opposites?: readonly (readonly [stem: string, opposite: string])[];
+  /** True if the groups are a choice and its reason. A choice with another reason does not hold the probe. */
+  readonly isReasoned?: boolean;
+  /** The last verdict that the line must give to the check that the needles name. */
+  readonly outcome?: { readonly verdict: "passed" | "failed"; readonly rivals: readonly string[] };
 }
 
 export interface Probe {
