@@ -8,11 +8,12 @@ import { commandTraps, lastChecks, outcomeProbes, outcomeTraps } from "./outcome
 import { polarityOf } from "./polarity.ts";
 import { decisionProbes, errorProbes } from "./reasons.ts";
 import { currentProbes, remainingProbes } from "./remaining.ts";
+import { repairProbes } from "./repairs.ts";
 import { spread, viewSession } from "./session-view.ts";
 import { sourceLiterals } from "./source-literals.ts";
 import type { Exam, Probe, ProbeKind, Trap } from "./types.ts";
 import { constraintProbes, requestProbes, userSentences, userWordProbes } from "./user-words.ts";
-import { contentStems, isDenial, normalForm, oppositeOf, tokensOf } from "./words.ts";
+import { contentStems, isDenial, isNegation, normalForm, oppositeOf, tokensOf } from "./words.ts";
 
 /** The largest share of user words in an exam. Quoting the user alone must not pass it. */
 const MAX_USER_WORDS_SHARE = 0.35;
@@ -36,6 +37,7 @@ export function deriveExam(entries: readonly Entry[]): Exam {
     ...requestProbes(view, inForce),
     ...decisionProbes(view),
     ...errorProbes(view),
+    ...repairProbes(view),
     ...outcomeProbes(checks),
     ...remainingProbes(view),
     ...currentProbes(view),
@@ -79,12 +81,16 @@ function withPolarity<T extends Omit<Probe, "id">>(probe: T, withdrawn: Readonly
   const { kind, text, answer } = probe;
   const tokens = tokensOf(`${answer.verbatim ?? ""} ${text}`);
   const isWithdrawn = withdrawn.has(answer.verbatim ?? "");
-  const denies = answer.denies ?? (isWithdrawn || MAY_BE_DENIED.has(kind) || tokens.some(isDenial));
+  const denies = answer.denies ?? (isWithdrawn || MAY_BE_DENIED.has(kind) || tokens.some(mayDeny));
   return {
     ...probe,
     answer: { ...answer, denies, opposites: IS_STATEMENT.has(kind) ? oppositesIn(tokens) : [] },
   };
 }
+
+/** "Instead of" and "without" deny too, but a passage with them need not contradict its source. */
+const mayDeny = (token: string): boolean =>
+  isDenial(token) || token === "instead" || (token !== "only" && isNegation(token));
 
 function oppositesIn(tokens: readonly string[]): (readonly [string, string])[] {
   const stems = contentStems(tokens);

@@ -19,11 +19,11 @@ const PATCH_FILE = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm;
 const TEMPORARY = /^(?:\/tmp\/|\/var\/folders\/|\/private\/tmp\/)|[\\/]temp[\\/]/i;
 
 /** Returns the files that the agent changed, each with its last change. */
-function editedFiles(view: SessionView): EditedFile[] {
+export function editedFiles(view: SessionView): EditedFile[] {
   const files = new Map<string, EditedFile>();
   for (const { call, result } of view.runs) {
     if (result?.isError === true) continue;
-    for (const file of filesOf(call)) {
+    for (const file of editedFilesOf(call)) {
       if (TEMPORARY.test(file.path)) continue;
       files.delete(file.path);
       files.set(file.path, file);
@@ -32,7 +32,7 @@ function editedFiles(view: SessionView): EditedFile[] {
   return [...files.values()];
 }
 
-function filesOf(call: CallTurn): EditedFile[] {
+export function editedFilesOf(call: CallTurn): EditedFile[] {
   const { input } = call;
   const patch = [input.input, input.patch, input.command, input.cmd].find(
     (text): text is string => typeof text === "string" && text.includes("*** Begin Patch"),
@@ -48,7 +48,7 @@ function filesOf(call: CallTurn): EditedFile[] {
   return path === undefined ? [] : [{ path, call }];
 }
 
-const segmentsOf = (path: string): string[] =>
+export const segmentsOf = (path: string): string[] =>
   path.split(/[\\/]+/).filter((part) => part !== "" && part !== ".");
 
 /** A path alone may be any path. Every second file needs one word that says that it was changed. */
@@ -57,7 +57,7 @@ const CHANGE_STEMS = contentStems(
     "new added changed removed replaced renamed fixed extended refactored simplified wrapped rewritten deleted",
   ),
 );
-const CHANGED: WordGroup = {
+export const CHANGED: WordGroup = {
   words: CHANGE_STEMS.map((stem) => [stem, 1]),
   share: 1 / CHANGE_STEMS.length,
 };

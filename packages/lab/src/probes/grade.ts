@@ -82,7 +82,8 @@ function statesNeedle(
   at: number,
   forms: readonly string[],
 ): boolean {
-  const { outcome } = answer;
+  const { outcome, section } = answer;
+  if (section !== undefined) return !passage.isFalsified && passage.sectionStances.includes(section);
   if (outcome === undefined) return agrees(passage, answer) && fits(index.lineStances(at), answer);
   if (passage.isFalsified) return false;
   const verdict =

@@ -131,6 +131,14 @@ export function lastChecks(view: SessionView): Check[] {
   return [...checks.values()];
 }
 
+/** Returns the checks of a call whose result shows a verdict. */
+export function seenChecks(run: ToolRun): (SeenVerdict & { readonly class: CheckClass })[] {
+  return checksOf(run.call).flatMap((checked) => {
+    const seen = verdictOf(run, checked);
+    return seen === undefined ? [] : [{ ...seen, class: checked.class }];
+  });
+}
+
 function checksOf(call: CallTurn): CheckedCommand[] {
   const command = commandOf(call);
   return command === undefined || EXPERIMENT.test(command) ? [] : checkedCommands(command);

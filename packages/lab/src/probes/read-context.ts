@@ -10,6 +10,8 @@ export interface Passage extends Polarity {
   /** Titles of the headings above, outermost first, in normal form. */
   readonly headings: readonly string[];
   readonly stances: ReadonlySet<Stance>;
+  /** Stances of the heading above. */
+  readonly sectionStances: readonly Stance[];
   /** Normal form of the text. */
   readonly form: string;
   readonly stems: readonly string[];
@@ -109,6 +111,7 @@ function readPassage(raw: string, place: PassagePlace): Passage | undefined {
     text,
     headings: place.section.headings.map(({ title }) => title),
     stances,
+    sectionStances: place.section.stances,
     form: normalForm(text),
     stems: contentStems(tokens),
     isNegated: tokens.some(isNegation),

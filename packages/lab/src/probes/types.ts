@@ -52,6 +52,8 @@ export interface Answer {
   readonly stances?: readonly Stance[];
   /** The passage must have none of these stances. */
   readonly notStances?: readonly Stance[];
+  /** The passage must be under a heading with this stance. */
+  readonly section?: Stance;
   /**
    * Sentences of the source in normal form. Raw text that repeats one of them, and that contains the needles,
    * holds a probe that needs a stance.
