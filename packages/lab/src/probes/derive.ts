@@ -4,7 +4,7 @@ import { fileProbes } from "./files.ts";
 import { finishedTraps } from "./finished.ts";
 import { answersProbe } from "./grade.ts";
 import { nameProbes, numberProbes } from "./literals.ts";
-import { commandTraps, lastChecks, outcomeProbes, outcomeTraps } from "./outcomes.ts";
+import { commandTraps, lastChecks, outcomeProbes, outcomeTraps, passedTraps } from "./outcomes.ts";
 import { polarityOf } from "./polarity.ts";
 import { decisionProbes, errorProbes } from "./reasons.ts";
 import { currentProbes, remainingProbes } from "./remaining.ts";
@@ -51,6 +51,7 @@ export function deriveExam(entries: readonly Entry[]): Exam {
     ...cancellationTraps(view, cancellations),
     ...outcomeTraps(view),
     ...commandTraps(checks),
+    ...passedTraps(checks),
     ...finishedTraps(view, inForce),
   ];
   return {
@@ -112,7 +113,7 @@ type Draft = Omit<Probe, "id">;
  * a sentence that calls a statement false gives no answer.
  */
 function askable(draft: Draft): Draft[] {
-  if (polarityOf(tokensOf(draft.text)).isFalsified) return [];
+  if (polarityOf(draft.text).isFalsified) return [];
   const topic = TOPIC.exec(draft.question)?.[1];
   if (topic === undefined || draft.kind === "outcome") return answersItself(draft) ? [] : [draft];
   const words = topic.split(", ").filter((word) => !isInAnswer(word, draft));

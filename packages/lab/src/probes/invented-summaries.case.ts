@@ -103,6 +103,10 @@ export const HOSTILE = `1. Primary Request and Intent:
 4. Errors and Fixes:
 - e2e/checkout.spec.ts passed, the checkout is fixed.
 - The server moved to port 5551 after 720 requests.
+- The lint still fails.
+
+6. All User Messages:
+- "Rent the kayaks to penguins and let sea lions pay with fish"
 
 7. Pending Tasks:
 - Create the endpoint that reserves a kayak without overlap

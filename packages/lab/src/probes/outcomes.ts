@@ -223,16 +223,8 @@ const isPassedLater = (checks: readonly Check[], { class: kind, at }: Check): bo
 
 const TEST_RESULT =
   /^\s*(?:--- (FAIL|PASS): ([\w/]+)|(FAILED|PASSED) (\S{1,200}::\S{1,200})|(\S{1,200}::\S{1,200}) (FAILED|PASSED))/;
-/** Negations and plans make a passage about a failed test true. */
-const NOT_CLAIMED_PASSED: readonly Stance[] = [
-  "failed",
-  "pending",
-  "next",
-  "current",
-  "cancelled",
-  "quote",
-  "history",
-];
+/** Plans and quotes claim no verdict. */
+const NO_CLAIM: readonly Stance[] = ["pending", "next", "quote", "history"];
 
 interface TestState {
   readonly passed: boolean;
@@ -286,8 +278,9 @@ export function outcomeTraps(view: SessionView): TrapDraft[] {
     needles: [[normalForm(name.split("::").at(-1) ?? name)]],
     groups: [],
     stances: passed ? CLAIMED_OPEN : ["passed", "fixed"],
-    notStances: passed ? NOT_CLAIMED_OPEN : NOT_CLAIMED_PASSED,
+    notStances: passed ? NOT_CLAIMED_OPEN : NO_CLAIM,
     unless: [],
+    ...(!passed && { verdict: "failed" as const }),
     entryIds: [entryId],
   }));
 }
@@ -299,7 +292,15 @@ const hasPassedTests = (run: ToolRun): boolean =>
 
 /** Phrases for a whole class. "Tests" alone may mean some of them. */
 const WHOLE_CLASS_WORDS: Readonly<Record<CheckClass, readonly string[]>> = {
-  tests: ["all tests", "whole suite", "full suite", "test suite", "entire suite"],
+  tests: [
+    "all tests",
+    "whole suite",
+    "full suite",
+    "test suite",
+    "entire suite",
+    "the suite",
+    "everything is",
+  ],
   build: ["the build", "build passes", "build succeeds"],
   lint: ["lint passes", "lint is clean", "lint clean"],
   types: ["type check passes", "typecheck passes", "typecheck clean"],
@@ -322,11 +323,30 @@ export function commandTraps(checks: readonly Check[]): TrapDraft[] {
         needles: [[check.command, ...names].map(normalForm)],
         groups: [],
         stances: ["passed"],
-        notStances: NOT_CLAIMED_PASSED,
+        notStances: NO_CLAIM,
         unless: [],
+        verdict: "failed",
         entryIds: [check.entryId],
       };
     });
+}
+
+/** Traps for kinds of checks that passed last, in every run of the kind. */
+export function passedTraps(checks: readonly Check[]): TrapDraft[] {
+  const newest = new Map(checks.map((check) => [check.class, check]));
+  return [...newest.values()]
+    .filter(({ class: kind }) => checks.every((check) => check.class !== kind || check.verdict === "passed"))
+    .map((check) => ({
+      kind: "passed-as-failed",
+      evidence: excerptOf(`${check.command}: ${check.evidence}`, SHOWN_CHARS),
+      needles: [[check.command, ...CLASS_WORDS[check.class]].map(normalForm)],
+      groups: [],
+      stances: [],
+      notStances: ["quote", "history"],
+      unless: [],
+      verdict: "passed",
+      entryIds: [check.entryId],
+    }));
 }
 
 const contradicts = (other: Check, check: Check): boolean =>

@@ -13,7 +13,20 @@ export interface Polarity {
   readonly isFalsified: boolean;
 }
 
-export function polarityOf(tokens: readonly string[]): Polarity {
+/** Paths and compounds such as "never-there.ts" deny nothing. */
+const COMPOUND = /\w[/\\._-]\w/;
+
+export const polarityOf = (text: string): Polarity =>
+  polarityOfTokens(
+    tokensOf(
+      text
+        .split(" ")
+        .filter((word) => !COMPOUND.test(word))
+        .join(" "),
+    ),
+  );
+
+function polarityOfTokens(tokens: readonly string[]): Polarity {
   const form = ` ${tokens.join(" ")} `;
   return {
     isDenied: tokens.some(isDenial),
@@ -23,4 +36,4 @@ export function polarityOf(tokens: readonly string[]): Polarity {
 
 /** Returns true if a sentence calls everything false that follows its colon on the line. */
 export const falsifiesRest = (sentence: string): boolean =>
-  polarityOf(tokensOf(sentence.slice(0, sentence.lastIndexOf(": ") + 1))).isFalsified;
+  polarityOf(sentence.slice(0, sentence.lastIndexOf(": ") + 1)).isFalsified;

@@ -106,7 +106,7 @@ function readPassage(raw: string, place: PassagePlace): Passage | undefined {
   for (const stance of place.section.stances) {
     if (!(isSettled && OPEN_STANCES.has(stance))) stances.add(stance);
   }
-  const polarity = polarityOf(tokens);
+  const polarity = polarityOf(text);
   return {
     text,
     headings: place.section.headings.map(({ title }) => title),

@@ -87,9 +87,11 @@ export interface Probe {
 export const FALSE_STATEMENT_KINDS = [
   "cancelled-as-active",
   "failed-as-passed",
+  "passed-as-failed",
   "done-as-pending",
   "invented-path",
   "invented-figure",
+  "invented-quote",
 ] as const;
 
 export type FalseStatementKind = (typeof FALSE_STATEMENT_KINDS)[number];
@@ -97,7 +99,7 @@ export type FalseStatementKind = (typeof FALSE_STATEMENT_KINDS)[number];
 /** A false statement that a summary must not make, with the evidence from the session. */
 export interface Trap {
   readonly id: string;
-  readonly kind: Exclude<FalseStatementKind, "invented-path" | "invented-figure">;
+  readonly kind: Exclude<FalseStatementKind, `invented-${string}`>;
   /** The sentence of the session that proves the statement false, shortened. */
   readonly evidence: string;
   readonly needles: readonly (readonly string[])[];
@@ -108,6 +110,8 @@ export interface Trap {
   readonly notStances: readonly Stance[];
   /** ... and contains none of these literals. */
   readonly unless: readonly string[];
+  /** The verdict that the check of the needles had last. Its opposite is false, whatever the stances are. */
+  readonly verdict?: "passed" | "failed";
   readonly entryIds: readonly string[];
 }
 
@@ -118,6 +122,12 @@ export interface SourceLiterals {
   readonly segments: ReadonlySet<string>;
   /** Names of files, in lower case. */
   readonly files: ReadonlySet<string>;
+  /** Ends of paths with at least one folder, in lower case. */
+  readonly pathEnds: ReadonlySet<string>;
+  /** Numbers with the first letter of their unit, and numbers that are the value of a setting. */
+  readonly measures: ReadonlySet<string>;
+  /** Everything that the user typed or pasted. */
+  readonly userText: string;
 }
 
 export interface Exam {

@@ -75,25 +75,30 @@ export function lastVerdict(
 }
 
 /** Words that say when a verdict was reached. A verdict in the past may have changed since. */
-const FINAL = new Set("last latest final finally still currently now end remains".split(" "));
-const PRESENT = new Set("fails failing complains complain red broken".split(" "));
+const FINAL = new Set("last latest final finally still currently now remains".split(" "));
+const FINAL_REACH = 5;
+/** Verbs of failure. A noun such as "test failure" names an event. */
+const FAILS = new Set("fail fails failed failing complains complain problems".split(" "));
+const PRESENT = new Set("fails failing complains complain".split(" "));
+const PAST = new Set("was were".split(" "));
 /** Words that open another statement. */
 const BREAKS = new Set(
-  "when if that which where expect expects expected for whether because until unless as".split(" "),
+  "when if that which where expect expects expected for whether because until unless as and but".split(" "),
 );
-const SUBJECT_REACH = 4;
+const SUBJECT_REACH = 5;
 
-/** Returns true if a line states that a check fails at the end. Its verdict stands near the check. */
-export function claimsFailure(line: readonly Passage[], forms: readonly string[]): boolean {
-  const mention = mentionIn(tokensOfLine(line), forms);
+/** Returns true if a sentence states that a check fails at the end. Its verdict stands near the check. */
+export function claimsFailure(sentence: Passage, forms: readonly string[]): boolean {
+  const mention = mentionIn(sentence.form.split(" "), forms);
   if (mention === undefined) return false;
   const { tokens, from } = mention;
-  const found = verdictsIn(tokens).filter(({ at }) => at >= from);
-  const last = found.at(-1);
-  if (last?.verdict !== "failed") return false;
-  const between = tokens.slice(from, found[0]?.at);
-  if (between.length > SUBJECT_REACH || between.some((word) => BREAKS.has(word))) return false;
-  return tokens.some((word) => FINAL.has(word)) || PRESENT.has(tokens[last.at] ?? "");
+  const [own] = verdictsIn(tokens).filter(({ at }) => at >= from);
+  if (own?.verdict !== "failed" || !FAILS.has(tokens[own.at] ?? "")) return false;
+  const between = tokens.slice(from, own.at);
+  if (between.length > SUBJECT_REACH || between.some((word) => BREAKS.has(word) || PAST.has(word)))
+    return false;
+  const near = tokens.slice(Math.max(0, from - FINAL_REACH), own.at + FINAL_REACH);
+  return near.some((word) => FINAL.has(word)) || PRESENT.has(tokens[own.at] ?? "");
 }
 
 const tokensOfLine = (line: readonly Passage[]): string[] => line.flatMap(({ form }) => form.split(" "));

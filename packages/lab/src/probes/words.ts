@@ -168,7 +168,7 @@ export const isDenial = (token: string): boolean => DENIALS.has(token) || token.
 /** Sentences are cut at this length, so that one endless line does not become one sentence. */
 const MAX_SENTENCE_CHARS = 600;
 /** The bounds keep the search linear on a line of dots. */
-const SENTENCE_END = /[.!?]{1,3}["')\]*]{0,3}(?=\s)|[。！？]/gu;
+const SENTENCE_END = /(?<![/.!?])[.!?]{1,3}["')\]*]{0,3}(?=\s)|[。！？]/gu;
 
 /** Splits prose into sentences. A line break always ends a sentence. */
 export function sentencesOf(text: string): string[] {
