@@ -72,6 +72,7 @@ function states(trap: Trap, passage: Passage, place: number, index: PassageIndex
   if (passage.isCode || passage.isFalsified) return false;
   if (trap.verdict !== undefined) return claimsVerdict(trap, trap.verdict, passage, index.lineOf(place));
   if (passage.form.split(" ").some((word) => HEDGES.has(word))) return false;
+  if (passage.stems.length > (trap.maxStems ?? Number.POSITIVE_INFINITY)) return false;
   const stems = new Set(passage.stems);
   if (!trap.groups.every((group) => shareOf(group, stems) >= group.share)) return false;
   const form = ` ${passage.form} `;

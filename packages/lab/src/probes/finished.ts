@@ -13,6 +13,8 @@ const CLAIMS_SETTLED: readonly Stance[] = ["done", "cancelled", "passed", "fixed
 const STATED_SHARE = 0.8;
 /** A paraphrase with the same verb names the same work. */
 const PARAPHRASE_SHARE = 0.6;
+/** An item of a list of open work is shorter. */
+const MAX_ITEM_STEMS = 16;
 /** "Run tests" is done again and again. A longer item names one piece of work. */
 const MIN_WORK_WORDS = 4;
 /** An open item or a later request with this share of the words reopens a finished item. */
@@ -39,6 +41,7 @@ export function finishedTraps(view: SessionView, sentences: readonly UserSentenc
       needles: [],
       groups: workGroups(view, text),
       stances: CLAIMS_OPEN,
+      maxStems: MAX_ITEM_STEMS,
       notStances: notSaidIn(text, CLAIMS_SETTLED),
       unless: hash === undefined ? [] : [normalForm(hash)],
       entryIds,

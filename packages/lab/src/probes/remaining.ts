@@ -146,7 +146,7 @@ const NOTHING = [
 /** A summary of finished work says so where its reader looks for open work. */
 function nothingOpen(view: SessionView): Draft | undefined {
   const last = view.turns.at(-1);
-  if (last === undefined || !view.turns.some(({ type }) => type === "call")) return undefined;
+  if (last?.type !== "assistant" || !view.turns.some(({ type }) => type === "call")) return undefined;
   return {
     kind: "remaining",
     question: "Is any work still open?",

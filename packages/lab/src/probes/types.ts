@@ -110,6 +110,8 @@ export interface Trap {
   readonly notStances: readonly Stance[];
   /** ... and contains none of these literals. */
   readonly unless: readonly string[];
+  /** A passage with more content words tells more than the false statement, and makes none. */
+  readonly maxStems?: number;
   /** The verdict that the check of the needles had last. Its opposite is false, whatever the stances are. */
   readonly verdict?: "passed" | "failed";
   readonly entryIds: readonly string[];

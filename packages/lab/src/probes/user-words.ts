@@ -132,9 +132,16 @@ function withoutCode(text: string): string {
 /** Single digits are list numbers. Hashes and ids are more than a person repeats. */
 const FIGURE = /^\d[\d.]{1,5}$/;
 
-/** Figures of a sentence. A paraphrase has them all. */
-const figuresOf = (text: string): string[][] =>
-  [...new Set(tokensOf(text))].filter((token) => FIGURE.test(token)).map((token) => [token]);
+/** Figures of a short sentence. A paraphrase has them all. */
+const MAX_FIGURES = 2;
+const MAX_FIGURES_CHARS = 200;
+
+const figuresOf = (text: string): string[][] => {
+  const figures = [...new Set(tokensOf(text))].filter((token) => FIGURE.test(token));
+  return figures.length > MAX_FIGURES || text.length > MAX_FIGURES_CHARS
+    ? []
+    : figures.map((token) => [token]);
+};
 
 /** Probes for what the user said. Constraints are in a kind of their own. */
 export function userWordProbes(view: SessionView, sentences: readonly UserSentence[]): Draft[] {

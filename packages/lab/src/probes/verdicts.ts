@@ -79,7 +79,7 @@ const FINAL = new Set("last latest final finally still currently now remains".sp
 const FINAL_REACH = 5;
 /** Verbs of failure. A noun such as "test failure" names an event. */
 const FAILS = new Set("fail fails failed failing complains complain problems".split(" "));
-const PRESENT = new Set("fails failing complains complain".split(" "));
+const PRESENT = new Set("fails complains complain".split(" "));
 const PAST = new Set("was were".split(" "));
 /** Words that open another statement. */
 const BREAKS = new Set(
