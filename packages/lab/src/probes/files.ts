@@ -81,9 +81,10 @@ export function fileProbes(view: SessionView): Draft[] {
     return [
       {
         kind: "file",
-        question: isAsked
-          ? `Which file in the folder "${folder}" was changed as number ${index + 1}?`
-          : `Which file was changed for "${topic}"?`,
+        question:
+          topic === ""
+            ? `Which file in the folder "${folder}" was changed as number ${index + 1}?`
+            : `Which file was changed for "${topic}"?`,
         text: path,
         answer: { needles: [forms.map(normalForm)], groups: index % 2 === 0 ? [CHANGED] : [] },
         entryIds: [call.entryId],

@@ -22,6 +22,11 @@ describe("denied statements", () => {
     expect(heldOf(boat, summary)).toEqual(["user-words-1"]);
   });
 
+  it("a mark of a quote denies nothing", () => {
+    const summary = "[d-1 cancelled] > Paint the old wooden boat of the harbor in blue.";
+    expect(heldOf(boat, summary)).toEqual(["user-words-1"]);
+  });
+
   it("a sentence with a denial holds a probe whose source denies too", () => {
     const session = new SessionBuilder().user(
       "The harbor crane does not lift the heavy boats of the fishermen.",

@@ -16,10 +16,14 @@ export interface Polarity {
 /** Paths and compounds such as "never-there.ts" deny nothing. */
 const COMPOUND = /\w[/\\._-]\w/;
 
+/** A mark such as "[cancelled]" gives the state of a quote, which stances read. */
+const MARK = /\[[^\][]{0,100}\]/g;
+
 export const polarityOf = (text: string): Polarity =>
   polarityOfTokens(
     tokensOf(
       text
+        .replace(MARK, " ")
         .split(" ")
         .filter((word) => !COMPOUND.test(word))
         .join(" "),
