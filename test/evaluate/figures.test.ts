@@ -10,7 +10,9 @@ import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.t
 const COMPACTIONS = 10;
 const WINDOW_TOKENS = 50_000;
 /** Kinds of probes that the context always answers. Names and figures may be left to recall. */
-const KEPT_KINDS = ["user-words", "constraint", "decision", "error", "file"] as const;
+const KEPT_KINDS = ["user-words", "constraint", "decision", "error"] as const;
+/** Least share of files that the context answers. Every second file needs a word of change beside its path. */
+const MIN_FILES = 0.75;
 /** Least share of all probes that the context answers after ten compactions. */
 const MIN_IN_CONTEXT = 0.75;
 /** Most probes of a session that neither the context nor one page of recall answers. */
@@ -36,6 +38,7 @@ function expectFigures(policies: readonly PolicyEvaluation[]): void {
   const { probes, scores, kinds } = ours;
   const detail = ours.missing.map(({ id, fate }) => `${id} ${fate}`).join("\n");
   for (const kind of KEPT_KINDS) expect(kinds[kind].inContext, detail).toBe(kinds[kind].total);
+  expect(kinds.file.inContext, detail).toBeGreaterThanOrEqual(kinds.file.total * MIN_FILES);
   expect(probes.inContext, detail).toBeGreaterThanOrEqual(probes.total * MIN_IN_CONTEXT);
   expect(probes.lost, detail).toBeLessThanOrEqual(MAX_LOST);
   expect(scores.withFacts.false, ours.falseStatements.map(({ why }) => why).join("\n")).toBe(0);

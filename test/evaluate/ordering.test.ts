@@ -6,13 +6,20 @@ import { loadSession } from "@longhaul/sessions";
 import { HOSTILE_SECTIONS } from "@longhaul/simulator/internal";
 import { beforeAll, describe, expect, it } from "vitest";
 import { contextTextOf } from "../../packages/lab/src/context-text.ts";
+import { answersProbe } from "../../packages/lab/src/probes/exam.ts";
 import { createDemoSession } from "../../packages/simulator/src/demo-session.ts";
 import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";
+import { liarOf, withRotatedReasons } from "./liar.ts";
 
 /** Sessions with fewer probes are too short to tell summaries apart. */
 const MIN_PROBES = 10;
 /** Largest score of a summary that belongs to another session. */
 const MAX_NONSENSE = 0.1;
+
+const SECTIONS = 9;
+/** Sections that a summary cannot lose, in the session with the fewest. Other sections repeat their facts. */
+const MIN_NEEDED_SECTIONS = 3;
+const MIN_NEEDED_IN_ALL = 57;
 
 interface Graded {
   readonly name: string;
@@ -33,6 +40,9 @@ async function gradedSession(name: string, stream: readonly Entry[], model?: str
 
 /** A poor summary: only the first of the nine sections. */
 const firstSection = (summary: string): string => summary.split(/^(?=## 2\.)/m)[0] ?? "";
+
+const sectionsOf = (summary: string): string[] =>
+  summary.split(/^(?=## \d\.)/m).filter((part) => part.startsWith("## "));
 
 function expectOrder({ name, exam, honest }: Graded): void {
   const scores = [honest, firstSection(honest), "", HOSTILE_SECTIONS].map(
@@ -66,6 +76,61 @@ describeRecorded("the recorded sessions", () => {
   it("an honest summary scores above a poor one, a poor one above an empty one, and a hostile one below it, in each session", () => {
     expect(sessions.length).toBeGreaterThanOrEqual(8);
     for (const session of sessions) expectOrder(session);
+  });
+
+  it("a liar scores near zero or below, and clearly below a poor summary", () => {
+    for (const { name, exam, honest } of sessions) {
+      const [liar, poor] = [liarOf(honest), firstSection(honest)].map((text) => gradeText(exam, text).score);
+      expect(liar, name).toBeLessThanOrEqual(MAX_NONSENSE);
+      expect(liar, name).toBeLessThan(poor ?? 0);
+    }
+  });
+
+  it("a decision with the reason of another decision is not held", () => {
+    for (const { name, exam } of sessions) {
+      const decisions = exam.probes.filter(({ kind }) => kind === "decision").map(({ text }) => `- ${text}`);
+      const { held } = gradeText(exam, withRotatedReasons(decisions.join("\n")));
+      if (decisions.length > 1)
+        expect(
+          held.filter((id) => id.startsWith("decision")),
+          name,
+        ).toEqual([]);
+    }
+  });
+
+  it("an honest summary contains no false statement", () => {
+    for (const { name, exam, honest } of sessions) {
+      expect(gradeText(exam, honest).falseStatements, name).toEqual([]);
+    }
+  });
+
+  it("no question answers its own probe", () => {
+    for (const { name, exam } of sessions)
+      expect(
+        exam.probes.filter((probe) => answersProbe(probe, probe.question)),
+        name,
+      ).toEqual([]);
+  });
+
+  it("removing a section never raises the score, and each section holds points in some session", () => {
+    const lost = new Map<string, number>();
+    const counts = sessions.map(({ name, exam, honest }) => {
+      const { score } = gradeText(exam, honest);
+      const sections = sectionsOf(honest);
+      const needed = sections.filter((section) => {
+        const rest = sections.filter((other) => other !== section).join("");
+        const loss = score - gradeText(exam, rest).score;
+        expect(loss, `${name} ${section.slice(0, 20)}`).toBeGreaterThanOrEqual(0);
+        const key = section.slice(0, "## 1".length);
+        lost.set(key, (lost.get(key) ?? 0) + loss);
+        return loss > 0;
+      });
+      return needed.length;
+    });
+    expect([...lost].filter(([, loss]) => loss <= 0)).toEqual([]);
+    expect(lost.size).toBe(SECTIONS);
+    expect(Math.min(...counts)).toBeGreaterThanOrEqual(MIN_NEEDED_SECTIONS);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(MIN_NEEDED_IN_ALL);
   });
 
   it("the summary of another session scores near zero or below", () => {

@@ -15,7 +15,7 @@ export interface Cancellation {
 }
 
 const CANCEL =
-  /\b(?:cancel|forget (?:about|the|it)|never mind|nevermind|scrap (?:that|the)|drop (?:that|the idea|the plan|the)|no longer (?:need|want)|not needed any ?more|don't need (?:that|the|it) any ?more|abandon|call off|leave out|undo the|revert the|changed my mind)\b/i;
+  /\b(?:cancel|forget (?:about|the|it)|never mind|nevermind|scrap (?:that|the)|drop (?:that|the idea|the plan|the)|no longer (?:need|want)|not needed any ?more|don't need (?:that|the|it) any ?more|abandon|call off|leave out|undo the|revert the|changed my mind|let's not|on second thought|after all)\b/i;
 const REPLACE =
   /\b(?:instead|changed my mind|not .{1,40} but|rather than|switch (?:to|from)|change .{1,60} to)\b/i;
 /** A cancellation refers to the earlier instruction with this share of its own words. */
@@ -75,7 +75,7 @@ const valuesOf = (text: string): string[] =>
 const CLAIMS_ACTIVE: readonly Stance[] = ["goal", "rule", "pending", "next", "current"];
 const CLAIMS_INACTIVE: readonly Stance[] = ["cancelled", "done", "quote", "history"];
 /** A passage must have nearly all words of the instruction to state it. */
-const STATED_SHARE = 0.7;
+const STATED_SHARE = 0.6;
 const TOPIC_SHARE = 0.4;
 const REPLACEMENT_WORDS = [
   "was",
@@ -96,14 +96,24 @@ export function cancellationTraps(view: SessionView, cancellations: readonly Can
     kind: "cancelled-as-active",
     evidence: excerptOf(later.text, SHOWN_CHARS),
     needles: oldValue === undefined ? [] : [[oldValue]],
-    groups: [
-      oldValue === undefined ? statedGroup(view, earlier, later) : wordGroup(view, earlier.text, TOPIC_SHARE),
-    ],
+    groups:
+      oldValue === undefined
+        ? [statedGroup(view, earlier, later), ...replacedWords(earlier, later)]
+        : [wordGroup(view, earlier.text, TOPIC_SHARE)],
     stances: CLAIMS_ACTIVE,
     notStances: CLAIMS_INACTIVE,
     unless: newValue === undefined ? [] : [normalForm(newValue), ...REPLACEMENT_WORDS],
     entryIds: [earlier.turn.entryId, later.turn.entryId],
   }));
+}
+
+/** "Use spaces after all" replaces the words of the earlier message that it does not repeat. */
+function replacedWords(earlier: UserSentence, later: UserSentence): WordGroup[] {
+  const kept = new Set(contentStems(tokensOf(later.text)));
+  const words = contentStems(tokensOf(earlier.text)).filter((stem) => !kept.has(stem));
+  return /\bafter all\b/i.test(later.text) && words.length > 0
+    ? [{ words: words.map((stem) => [stem, 1]), share: 1 }]
+    : [];
 }
 
 /** The words that both messages share name the cancelled object. They weigh double. */

@@ -168,6 +168,73 @@ describe("open work", () => {
   });
 });
 
+describe("the end of a session", () => {
+  it("a session that stops in a call has the call as open work and as the next step", () => {
+    const session = new SessionBuilder()
+      .user("Count the wooden boats in the northern harbor basin.")
+      .call("Bash", { command: "count-boats --north", description: "Count boats of the basin" }, "12");
+    const exam = deriveExam(session.entries);
+    const held = (text: string): readonly string[] => gradeText(exam, text).held;
+    const work = "Count the wooden boats of the northern basin with count-boats.";
+    expect(held(`7. Pending Tasks:\n- ${work}`)).toContain("remaining-1");
+    expect(held(`9. Optional Next Step:\n${work}`)).toContain("next-step-1");
+    expect(held(work)).not.toEqual(expect.arrayContaining(["remaining-1"]));
+  });
+
+  it("changes after the last commit are open work", () => {
+    const session = new SessionBuilder()
+      .user("Paint the boat table.")
+      .call("Bash", { command: "git commit -am x" }, "[main 1a2b3c4] x")
+      .call("Edit", { file_path: "/repo/boat-table.ts", new_string: "blue" }, "ok")
+      .assistant("The boat table is blue.");
+    const exam = deriveExam(session.entries);
+    expect(gradeText(exam, "7. Pending Tasks:\n- boat-table.ts is not committed").held).toContain(
+      "remaining-1",
+    );
+  });
+
+  it("a session without open work asks whether work is open", () => {
+    const session = new SessionBuilder()
+      .user("Paint the boat table.")
+      .call("Edit", { file_path: "/repo/boat-table.ts", new_string: "blue" }, "ok")
+      .assistant("The boat table is blue.");
+    const exam = deriveExam(session.entries);
+    expect(gradeText(exam, "7. Pending Tasks:\nNone.").held).toContain("remaining-1");
+    expect(gradeText(exam, "None.").held).not.toContain("remaining-1");
+  });
+
+  it("the current work needs a place that describes the current state, and not the word currently", () => {
+    const session = new SessionBuilder()
+      .user("Paint the boat table.")
+      .assistant("The boat table gets blue paint.");
+    const held = (text: string): readonly string[] => gradeText(deriveExam(session.entries), text).held;
+    expect(held("Currently, the boat table gets blue paint.")).not.toContain("current-work-1");
+    expect(held("8. Current Work:\nThe boat table gets blue paint.")).toContain("current-work-1");
+  });
+});
+
+describe("failures that an edit repaired", () => {
+  it("a failed check that passes after the next edit is an error with its repair", () => {
+    const session = new SessionBuilder()
+      .call("Bash", { command: "npx vitest run" }, "FAIL crane.test.ts > lifts the heavy boat twice", true)
+      .assistant("The lifting limit of the crane was too small.")
+      .call("Edit", { file_path: "/repo/crane.ts", new_string: "limit = 9" }, "ok")
+      .call("Bash", { command: "npx vitest run" }, " Tests  4 passed (4)");
+    const held = (text: string): readonly string[] => gradeText(deriveExam(session.entries), text).held;
+    expect(held("- The crane test failed, as the lifting limit was too small. It was fixed.")).toContain(
+      "error-1",
+    );
+    expect(held("- The crane test was red. Something was fixed.")).not.toContain("error-1");
+  });
+
+  it.each([
+    "I see the problem! The crane map lost every second wooden boat.",
+    "The fundamental issue is that the crane map lost every wooden boat.",
+  ])("a cause is announced by %j", (text) => {
+    expect(textsOf(new SessionBuilder().assistant(text), "error")).toHaveLength(1);
+  });
+});
+
 describe("files", () => {
   it("files with equal names differ by their folder", () => {
     const edit = (path: string): [string, Readonly<Record<string, unknown>>, string] => [

@@ -1,7 +1,7 @@
 import type { Entry } from "@longhaul/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { deriveExam, gradeText, readContext } from "./exam.ts";
+import { answersProbe, deriveExam, gradeText, readContext } from "./exam.ts";
 import { inventedSession, SessionBuilder } from "./invented-session.case.ts";
 import { HONEST, HOSTILE, PARAPHRASE, POOR } from "./invented-summaries.case.ts";
 
@@ -124,6 +124,16 @@ describe("exams of arbitrary sessions", () => {
         const { missing } = gradeText(exam, said.map((one) => `> ${one}`).join("\n"));
         const lost = exam.probes.filter(({ id, kind }) => VERBATIM_KINDS.has(kind) && missing.includes(id));
         expect(lost).toEqual([]);
+      }),
+    );
+  });
+
+  it("no question answers its own probe, and no two probes have the same question", () => {
+    fc.assert(
+      fc.property(session, ({ entries }) => {
+        const { probes } = deriveExam(entries);
+        expect(probes.filter((probe) => answersProbe(probe, probe.question))).toEqual([]);
+        expect(new Set(probes.map(({ question }) => question)).size).toBe(probes.length);
       }),
     );
   });

@@ -82,7 +82,9 @@ describe("grading summaries of an invented session", () => {
   });
 
   it("a raw passage answers a probe if it states the fact, and no other passage does", () => {
-    const port = exam.probes.find(({ answer }) => answer.needles.flat().includes("8443"));
+    const port = exam.probes.find(
+      ({ kind, answer }) => kind === "number" && answer.needles.flat().includes("8443"),
+    );
     expect(port?.question).toMatch(/^Which port /);
     expect(port?.question).not.toContain("8443");
     expect(port && answersProbe(port, "The staging server should listen on port 8443.")).toBe(true);

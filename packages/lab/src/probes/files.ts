@@ -1,7 +1,7 @@
 import { type CallTurn, textField } from "./read-session.ts";
-import { type SessionView, spread, topicPhrase } from "./session-view.ts";
-import type { Probe } from "./types.ts";
-import { normalForm } from "./words.ts";
+import { type SessionView, spread, topicWords } from "./session-view.ts";
+import type { Probe, WordGroup } from "./types.ts";
+import { contentStems, normalForm, tokensOf } from "./words.ts";
 
 type Draft = Omit<Probe, "id">;
 
@@ -19,11 +19,11 @@ const PATCH_FILE = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm;
 const TEMPORARY = /^(?:\/tmp\/|\/var\/folders\/|\/private\/tmp\/)|[\\/]temp[\\/]/i;
 
 /** Returns the files that the agent changed, each with its last change. */
-function editedFiles(view: SessionView): EditedFile[] {
+export function editedFiles(view: SessionView): EditedFile[] {
   const files = new Map<string, EditedFile>();
   for (const { call, result } of view.runs) {
     if (result?.isError === true) continue;
-    for (const file of filesOf(call)) {
+    for (const file of editedFilesOf(call)) {
       if (TEMPORARY.test(file.path)) continue;
       files.delete(file.path);
       files.set(file.path, file);
@@ -32,7 +32,7 @@ function editedFiles(view: SessionView): EditedFile[] {
   return [...files.values()];
 }
 
-function filesOf(call: CallTurn): EditedFile[] {
+export function editedFilesOf(call: CallTurn): EditedFile[] {
   const { input } = call;
   const patch = [input.input, input.patch, input.command, input.cmd].find(
     (text): text is string => typeof text === "string" && text.includes("*** Begin Patch"),
@@ -48,8 +48,19 @@ function filesOf(call: CallTurn): EditedFile[] {
   return path === undefined ? [] : [{ path, call }];
 }
 
-const segmentsOf = (path: string): string[] =>
+export const segmentsOf = (path: string): string[] =>
   path.split(/[\\/]+/).filter((part) => part !== "" && part !== ".");
+
+/** A path alone may be any path. Every second file needs one word that says that it was changed. */
+const CHANGE_STEMS = contentStems(
+  tokensOf(
+    "new added changed removed replaced renamed fixed extended refactored simplified wrapped rewritten deleted",
+  ),
+);
+export const CHANGED: WordGroup = {
+  words: CHANGE_STEMS.map((stem) => [stem, 1]),
+  share: 1 / CHANGE_STEMS.length,
+};
 
 /** Probes for the files that the agent changed. Any suffix of the path that is unique in the session counts. */
 export function fileProbes(view: SessionView): Draft[] {
@@ -59,28 +70,38 @@ export function fileProbes(view: SessionView): Draft[] {
     const name = segmentsOf(path).at(-1) ?? "";
     names.set(name, (names.get(name) ?? 0) + 1);
   }
-  return spread(files, MAX_FILES).flatMap(({ path, call }) => {
+  return spread(files, MAX_FILES).flatMap(({ path, call }, index) => {
     const segments = segmentsOf(path);
     const name = segments.at(-1);
     if (name === undefined || normalForm(name) === "") return [];
     const shortest = names.get(name) === 1 ? 1 : Math.min(2, segments.length);
     const forms = [segments.slice(-shortest).join("/")];
-    const topic = topicPhrase(view, lastWords(view, call), [name]);
-    const folder = segments.at(-2) ?? ".";
+    const topic = topicWords(view, lastWords(view, call) || changeOf(call), segments);
+    const folder = segments.at(-1 - shortest) ?? "project";
     return [
       {
         kind: "file",
         question:
           topic === ""
-            ? `Which file in the folder "${folder}" was changed?`
+            ? `Which file in the folder "${folder}" was changed as number ${index + 1}?`
             : `Which file was changed for "${topic}"?`,
         text: path,
-        answer: { needles: [forms.map(normalForm)], groups: [] },
+        answer: { needles: [forms.map(normalForm)], groups: index % 2 === 0 ? [CHANGED] : [] },
         entryIds: [call.entryId],
       } satisfies Draft,
     ];
   });
 }
+
+/** Names of fields with the new text of a file. */
+const TEXT_FIELDS = ["new_string", "content", "input", "patch"];
+
+/** Without a text before the edit, the words of the new text name the change. */
+const changeOf = ({ input }: CallTurn): string =>
+  (TEXT_FIELDS.map((name) => textField(input, name)).find((text) => text !== "") ?? "").slice(
+    0,
+    MAX_TOPIC_CHARS,
+  );
 
 /** The text before an edit usually says what the edit is for. */
 const MAX_TURNS_BACK = 3;

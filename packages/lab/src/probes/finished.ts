@@ -2,7 +2,7 @@ import { type AssistantTurn, commandOf, type Turn } from "./read-session.ts";
 import { lastTodos, type Todo } from "./remaining.ts";
 import { type SessionView, SHOWN_CHARS, wordGroup } from "./session-view.ts";
 import { notSaidIn } from "./stances.ts";
-import type { Stance, Trap } from "./types.ts";
+import type { Stance, Trap, WordGroup } from "./types.ts";
 import { isOrder, type UserSentence } from "./user-words.ts";
 import { contentStems, excerptOf, normalForm, sentencesOf, tokensOf } from "./words.ts";
 
@@ -11,6 +11,10 @@ type TrapDraft = Omit<Trap, "id">;
 const CLAIMS_OPEN: readonly Stance[] = ["pending", "next"];
 const CLAIMS_SETTLED: readonly Stance[] = ["done", "cancelled", "passed", "fixed", "quote", "history"];
 const STATED_SHARE = 0.8;
+/** A paraphrase with the same verb names the same work. */
+const PARAPHRASE_SHARE = 0.6;
+/** An item of a list of open work is shorter. */
+const MAX_ITEM_STEMS = 16;
 /** "Run tests" is done again and again. A longer item names one piece of work. */
 const MIN_WORK_WORDS = 4;
 /** An open item or a later request with this share of the words reopens a finished item. */
@@ -35,12 +39,20 @@ export function finishedTraps(view: SessionView, sentences: readonly UserSentenc
       kind: "done-as-pending",
       evidence: excerptOf(evidence, SHOWN_CHARS),
       needles: [],
-      groups: [wordGroup(view, text, STATED_SHARE)],
+      groups: workGroups(view, text),
       stances: CLAIMS_OPEN,
+      maxStems: MAX_ITEM_STEMS,
       notStances: notSaidIn(text, CLAIMS_SETTLED),
       unless: hash === undefined ? [] : [normalForm(hash)],
       entryIds,
     }));
+}
+
+function workGroups(view: SessionView, text: string): WordGroup[] {
+  const [verb] = contentStems(tokensOf(text));
+  return verb !== undefined && isOrder(text)
+    ? [wordGroup(view, text, PARAPHRASE_SHARE), { words: [[verb, 1]], share: 1 }]
+    : [wordGroup(view, text, STATED_SHARE)];
 }
 
 const finishedTodos = (todos: readonly Todo[]): Finished[] =>

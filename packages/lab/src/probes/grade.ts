@@ -1,6 +1,8 @@
 import { findFalseStatements } from "./false-statements.ts";
-import { indexText, type PassageIndex, shareOf } from "./passage-index.ts";
+import { indexStatements, indexText, type PassageIndex, shareOf } from "./passage-index.ts";
+import type { Passage } from "./read-context.ts";
 import type { Answer, Exam, Grade, GradedContext, Probe, Stance } from "./types.ts";
+import { lastVerdict } from "./verdicts.ts";
 
 /** A false statement costs as much as a true one earns. */
 const FALSE_STATEMENT_COST = 1;
@@ -14,8 +16,9 @@ const RAW_SHARE = 0.8;
 export function gradeText(exam: Exam, context: GradedContext): Grade {
   const { summary, rest } = typeof context === "string" ? { summary: context, rest: "" } : context;
   const read = indexText(summary);
+  const stated = indexStatements(read);
   const raw = indexText(rest);
-  const isHeld = (probe: Probe): boolean => holds(read, probe.answer) || holdsRaw(raw, probe.answer);
+  const isHeld = (probe: Probe): boolean => holds(stated, probe.answer) || holdsRaw(raw, probe.answer);
   const held = exam.probes.filter(isHeld).map(({ id }) => id);
   const known = new Set(held);
   const falseStatements = findFalseStatements(exam, read);
@@ -35,7 +38,8 @@ export function answersProbe(probe: Probe, rawText: string): boolean {
 
 /** Like {@link holds}, for text whose headings and marks make no claims. */
 function holdsRaw(index: PassageIndex, answer: Answer): boolean {
-  const { stances, notStances: _, rawEvidence = [], ...rest } = answer;
+  const { stances, notStances: _, rawEvidence = [], ...claim } = answer;
+  const rest = { ...claim, denies: true, opposites: [], isReasoned: false };
   if (stances === undefined) return holds(index, rest);
   if (rawEvidence.some((form) => index.withLiteral(form).length > 0)) {
     return rest.needles.every((forms) => forms.some((form) => index.withLiteral(form).length > 0));
@@ -45,16 +49,46 @@ function holdsRaw(index: PassageIndex, answer: Answer): boolean {
 }
 
 function holds(index: PassageIndex, answer: Answer): boolean {
-  if (answer.verbatim !== undefined && index.withLiteral(answer.verbatim).length > 0) return true;
+  if (answer.verbatim !== undefined) {
+    const found = index.withLiteral(answer.verbatim).map((at) => index.passages[at]);
+    if (found.some((passage) => passage !== undefined && agrees(passage, answer))) return true;
+  }
   return answer.groups.length === 0 ? holdsNeedles(index, answer) : holdsWords(index, answer);
 }
+
+/** A passage with a denial or with the opposite does not state what the source affirms. */
+const agrees = ({ isDenied, isFalsified, stems }: Passage, { denies, opposites = [] }: Answer): boolean =>
+  !isFalsified &&
+  (denies === true || !isDenied) &&
+  !opposites.some(([stem, opposite]) => stems.includes(opposite) && !stems.includes(stem));
 
 /** Each needle must stand on a line with a fitting stance. */
 function holdsNeedles(index: PassageIndex, answer: Answer): boolean {
   if (answer.needles.length === 0) return false;
   return answer.needles.every((forms) =>
-    forms.some((form) => index.withLiteral(form).some((at) => fits(index.lineStances(at), answer))),
+    forms.some((form) =>
+      index.withLiteral(form).some((at) => {
+        const passage = index.passages[at];
+        return passage !== undefined && statesNeedle(index, answer, passage, at, forms);
+      }),
+    ),
   );
+}
+
+function statesNeedle(
+  index: PassageIndex,
+  answer: Answer,
+  passage: Passage,
+  at: number,
+  forms: readonly string[],
+): boolean {
+  const { outcome, section } = answer;
+  if (section !== undefined) return !passage.isFalsified && passage.sectionStances.includes(section);
+  if (outcome === undefined) return agrees(passage, answer) && fits(index.lineStances(at), answer);
+  if (passage.isFalsified) return false;
+  const verdict =
+    lastVerdict([passage], forms, outcome.rivals) ?? lastVerdict(index.lineOf(at), forms, outcome.rivals);
+  return verdict === outcome.verdict || (verdict === "open" && outcome.verdict === "failed");
 }
 
 function holdsWords(index: PassageIndex, answer: Answer): boolean {
@@ -67,12 +101,22 @@ function holdsWords(index: PassageIndex, answer: Answer): boolean {
 }
 
 function unitHolds(index: PassageIndex, answer: Answer, start: number, end: number): boolean {
-  const unit = index.passages.slice(start, end + 1);
+  const near = index.passages.slice(start, end + 1).filter((passage) => agrees(passage, answer));
+  const unit = answer.isReasoned === true ? near.filter((passage) => !hasOtherReason(passage, answer)) : near;
   const stems = new Set(unit.flatMap((passage) => passage.stems));
   if (!answer.groups.every((group) => shareOf(group, stems) >= group.share)) return false;
   if (answer.negated === true && !unit.some(({ isNegated }) => isNegated)) return false;
   if (!answer.needles.every((forms) => forms.some((form) => isIn(index, form, start, end)))) return false;
   return fits(new Set(unit.flatMap(({ stances }) => [...stances])), answer);
+}
+
+const REASON = /\b(?:because|since|so that|due to|in order to)\b/;
+
+/** Returns true if a passage gives another reason for the choice, or gives the reason for another choice. */
+function hasOtherReason({ text, stems }: Passage, { groups }: Answer): boolean {
+  if (!REASON.test(text)) return false;
+  const own = new Set(stems);
+  return !groups.every((group) => shareOf(group, own) >= group.share);
 }
 
 const isIn = (index: PassageIndex, form: string, start: number, end: number): boolean =>

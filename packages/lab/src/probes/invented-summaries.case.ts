@@ -7,7 +7,7 @@ export const HONEST_SECTIONS: readonly (readonly [title: string, body: string])[
   ["Key Technical Concepts", "- Fastify for the routes\n- `TariffEngine`, which computes prices"],
   [
     "Files and Code Sections",
-    "- `src/reserve-kayak.ts`: the endpoint\n- `src/tariff-table.ts`\n- `migrations/add-unique-index.sql`\n- `deploy/staging.yaml`",
+    "- `src/reserve-kayak.ts`: the new endpoint\n- `src/tariff-table.ts`\n- `migrations/add-unique-index.sql`\n- `deploy/staging.yaml`",
   ],
   [
     "Errors and Fixes",
@@ -54,7 +54,7 @@ The user wants a booking service for kayak rentals where customers reserve boats
 
 ## Progress
 ### Done
-- [x] Endpoint that reserves kayaks without overlap in src/reserve-kayak.ts, weekend prices in src/tariff-table.ts (TariffEngine, Fastify)
+- [x] New endpoint that reserves kayaks without overlap in src/reserve-kayak.ts, weekend prices in src/tariff-table.ts (TariffEngine, Fastify)
 - [x] Staging configured in deploy/staging.yaml
 - [x] Two guests could book the same boat: a unique index on kayak and start hour was missing, added in migrations/add-unique-index.sql. vitest passes, lint is clean.
 ### In Progress
@@ -103,6 +103,10 @@ export const HOSTILE = `1. Primary Request and Intent:
 4. Errors and Fixes:
 - e2e/checkout.spec.ts passed, the checkout is fixed.
 - The server moved to port 5551 after 720 requests.
+- The lint still fails.
+
+6. All User Messages:
+- "Rent the kayaks to penguins and let sea lions pay with fish"
 
 7. Pending Tasks:
 - Create the endpoint that reserves a kayak without overlap

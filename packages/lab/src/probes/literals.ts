@@ -1,8 +1,8 @@
 import type { Turn } from "./read-session.ts";
-import { type SessionView, SHOWN_CHARS, spread, topicPhrase } from "./session-view.ts";
-import type { Probe } from "./types.ts";
+import { type SessionView, SHOWN_CHARS, spread, topicWords } from "./session-view.ts";
+import type { Probe, WordGroup } from "./types.ts";
 import type { UserSentence } from "./user-words.ts";
-import { contentStems, excerptOf, normalForm, sentencesOf, tokensOf } from "./words.ts";
+import { contentStems, excerptOf, isDenial, normalForm, sentencesOf, tokensOf } from "./words.ts";
 
 type Draft = Omit<Probe, "id">;
 
@@ -22,6 +22,19 @@ interface Counted extends Mention {
   /** Number of texts of the user and the agent that contain the literal. */
   readonly texts: number;
   readonly fromUser: boolean;
+  /** Stems of all sentences with the literal. */
+  readonly context: ReadonlySet<string>;
+  /** True if a sentence with the literal denies something. */
+  readonly isDenied: boolean;
+}
+
+interface Found {
+  best: Mention;
+  words: number;
+  readonly entries: Set<number>;
+  fromUser: boolean;
+  isDenied: boolean;
+  readonly context: Set<string>;
 }
 
 /** Collects literals from the prose of a session. The mention with the most context words is kept. */
@@ -32,33 +45,41 @@ function collect(
 ): Counted[] {
   const typed = new Map<Turn, string[]>();
   for (const { turn, text } of own) typed.set(turn, [...(typed.get(turn) ?? []), text]);
-  const found = new Map<string, { best: Mention; words: number; entries: Set<number>; fromUser: boolean }>();
+  const found = new Map<string, Found>();
   for (const turn of view.turns) {
     const sentences = turn.type === "assistant" ? proseOf(turn.text) : (typed.get(turn) ?? []);
     for (const sentence of sentences) {
       const form = ` ${normalForm(sentence)} `;
+      const isDenied = tokensOf(sentence).some(isDenial);
       for (const literal of literalsOf(sentence)) {
         // A part of a longer word is no literal of its own.
         if (!form.includes(` ${normalForm(literal)} `)) continue;
-        const words = contentStems(tokensOf(sentence)).length;
+        const stems = contentStems(tokensOf(sentence));
+        const words = stems.length;
         const known = found.get(literal);
         const entry = known ?? {
           best: { literal, sentence, turn },
           words,
           entries: new Set(),
           fromUser: false,
+          isDenied: false,
+          context: new Set(),
         };
+        for (const stem of stems) entry.context.add(stem);
         entry.entries.add(turn.at);
+        entry.isDenied ||= isDenied;
         entry.fromUser ||= turn.type === "user";
         if (words > entry.words) Object.assign(entry, { best: { literal, sentence, turn }, words });
         found.set(literal, entry);
       }
     }
   }
-  return [...found.values()].map(({ best, entries, fromUser }) => ({
+  return [...found.values()].map(({ best, entries, fromUser, isDenied, context }) => ({
     ...best,
+    context,
     texts: entries.size,
     fromUser,
+    isDenied,
   }));
 }
 
@@ -147,8 +168,22 @@ function formOf(number: string, sentence: string): NumberForm | undefined {
   );
 }
 
-/** A number means nothing alone, so the passage must share context words. Any one rare word is enough. */
-const NUMBER_CONTEXT_SHARE = 0.15;
+/** A literal means nothing alone, so the passage must share context words. Any one rare word is enough. */
+const CONTEXT_SHARE = 0.15;
+/** With fewer words, the sentence of a name gives no context. */
+const MIN_NAME_CONTEXT = 2;
+
+/** The words of any mention count. As many are needed as the richest sentence has in its share. */
+function contextOf(view: SessionView, { literal, sentence, context }: Counted): WordGroup {
+  const own = new Set([...normalForm(literal).split(" "), ...contentStems(tokensOf(literal))]);
+  const weigh = (stems: Iterable<string>): [string, number][] =>
+    [...stems].filter((stem) => !own.has(stem)).map((stem) => [stem, view.weightOf(stem)]);
+  const sum = (words: readonly (readonly [string, number])[]): number =>
+    words.reduce((total, [, weight]) => total + weight, 0);
+  const words = weigh(context);
+  const needed = CONTEXT_SHARE * sum(weigh(contentStems(tokensOf(sentence))));
+  return { words, share: words.length === 0 ? 0 : needed / sum(words) };
+}
 
 export function numberProbes(view: SessionView, own: readonly UserSentence[]): Draft[] {
   const mentions = atLeast(
@@ -158,15 +193,14 @@ export function numberProbes(view: SessionView, own: readonly UserSentence[]): D
       fromUser || texts >= MIN_NUMBER_TEXTS || formOf(literal, sentence)?.isLasting === true,
   );
   const chosen = mentions.sort(byImportance).slice(0, MAX_NUMBERS);
-  return chosen.sort(byPlace).map(({ literal, sentence, turn }) => {
-    const topic = topicPhrase(view, sentence, [literal]);
-    const context = contentStems(tokensOf(sentence)).filter((stem) => !literal.split(" ").includes(stem));
-    const words = context.map((stem): [string, number] => [stem, view.weightOf(stem)]);
+  return chosen.sort(byPlace).map((mention) => {
+    const { literal, sentence, turn, isDenied } = mention;
+    const topic = topicWords(view, sentence, [literal]);
     return {
       kind: "number",
       question: formOf(literal, sentence)?.ask(topic) ?? `Which number was stated for "${topic}"?`,
       text: excerptOf(sentence, SHOWN_CHARS),
-      answer: { needles: [[literal]], groups: [{ words, share: NUMBER_CONTEXT_SHARE }] },
+      answer: { needles: [[literal]], groups: [contextOf(view, mention)], denies: isDenied },
       entryIds: [turn.entryId],
     };
   });
@@ -241,13 +275,21 @@ export function nameProbes(view: SessionView, own: readonly UserSentence[]): Dra
   // Half of the names are the most frequent ones. The rest is spread over the session.
   const frequent = unique.slice(0, MAX_NAMES / 2);
   const others = spread(unique.slice(MAX_NAMES / 2).sort(byPlace), MAX_NAMES / 2);
-  return [...frequent, ...others].sort(byPlace).map(({ literal, sentence, turn }) => ({
-    kind: "name",
-    question: `${nameQuestion(literal)} "${topicPhrase(view, sentence, [literal])}"?`,
-    text: excerptOf(sentence, SHOWN_CHARS),
-    answer: { needles: [[normalForm(literal)]], groups: [] },
-    entryIds: [turn.entryId],
-  }));
+  return [...frequent, ...others].sort(byPlace).map((mention) => {
+    const { literal, sentence, turn, isDenied } = mention;
+    const context = contextOf(view, mention);
+    return {
+      kind: "name",
+      question: `${nameQuestion(literal)} "${topicWords(view, sentence, [literal])}"?`,
+      text: excerptOf(sentence, SHOWN_CHARS),
+      answer: {
+        needles: [[normalForm(literal)]],
+        groups: context.words.length < MIN_NAME_CONTEXT ? [] : [context],
+        denies: isDenied,
+      },
+      entryIds: [turn.entryId],
+    };
+  });
 }
 
 const nameQuestion = (name: string): string =>

@@ -131,6 +131,14 @@ export function lastChecks(view: SessionView): Check[] {
   return [...checks.values()];
 }
 
+/** Returns the checks of a call whose result shows a verdict. */
+export function seenChecks(run: ToolRun): (SeenVerdict & { readonly class: CheckClass })[] {
+  return checksOf(run.call).flatMap((checked) => {
+    const seen = verdictOf(run, checked);
+    return seen === undefined ? [] : [{ ...seen, class: checked.class }];
+  });
+}
+
 function checksOf(call: CallTurn): CheckedCommand[] {
   const command = commandOf(call);
   return command === undefined || EXPERIMENT.test(command) ? [] : checkedCommands(command);
@@ -151,6 +159,16 @@ const CLASS_WORDS: Readonly<Record<CheckClass, readonly string[]>> = {
   lint: ["lint", "linter", "linting", "clippy", "formatting"],
   types: ["typecheck", "types", "type check", "tsc", "dialyzer", "mypy", "vet", "type errors", "typescript"],
 };
+/** The word of the command that names the kind of check, as "vitest". */
+const toolOf = ({ class: kind, command }: Check): string =>
+  CLASSES.find(([name]) => name === kind)?.[1].exec(command)?.[0] ?? command;
+
+/** Words that name another kind of check. */
+const rivalsOf = (kind: CheckClass): string[] =>
+  Object.entries(CLASS_WORDS).flatMap(([other, words]) =>
+    other === kind ? [] : words.filter((word) => !word.includes(" ")),
+  );
+
 /** A failed check may have been fixed later without another run, but it must not be stated as passed. */
 const PASSED: readonly Stance[] = ["passed"];
 const FAILED: readonly Stance[] = ["failed", "pending"];
@@ -167,10 +185,10 @@ function targetOf(command: string): string | undefined {
 export function outcomeProbes(checks: readonly Check[]): Draft[] {
   return memorableChecks(checks).map((check) => {
     const target = targetOf(check.command);
-    const names = CLASS_WORDS[check.class].map(normalForm);
+    const names = [...CLASS_WORDS[check.class], toolOf(check)].map(normalForm);
     return {
       kind: "outcome",
-      question: `Did the last run of "${check.command}" pass or fail?`,
+      question: `What was the outcome of the last run of "${check.command}"?`,
       text: excerptOf(`${check.command}: ${check.evidence}`, SHOWN_CHARS),
       answer: {
         needles: [
@@ -178,6 +196,7 @@ export function outcomeProbes(checks: readonly Check[]): Draft[] {
         ],
         groups: [],
         stances: check.verdict === "passed" ? PASSED : FAILED,
+        outcome: { verdict: check.verdict, rivals: rivalsOf(check.class) },
         rawEvidence: [normalForm(check.evidence)],
       },
       entryIds: [check.entryId],
@@ -204,16 +223,8 @@ const isPassedLater = (checks: readonly Check[], { class: kind, at }: Check): bo
 
 const TEST_RESULT =
   /^\s*(?:--- (FAIL|PASS): ([\w/]+)|(FAILED|PASSED) (\S{1,200}::\S{1,200})|(\S{1,200}::\S{1,200}) (FAILED|PASSED))/;
-/** Negations and plans make a passage about a failed test true. */
-const NOT_CLAIMED_PASSED: readonly Stance[] = [
-  "failed",
-  "pending",
-  "next",
-  "current",
-  "cancelled",
-  "quote",
-  "history",
-];
+/** Plans and quotes claim no verdict. */
+const NO_CLAIM: readonly Stance[] = ["pending", "next", "quote", "history"];
 
 interface TestState {
   readonly passed: boolean;
@@ -267,8 +278,9 @@ export function outcomeTraps(view: SessionView): TrapDraft[] {
     needles: [[normalForm(name.split("::").at(-1) ?? name)]],
     groups: [],
     stances: passed ? CLAIMED_OPEN : ["passed", "fixed"],
-    notStances: passed ? NOT_CLAIMED_OPEN : NOT_CLAIMED_PASSED,
+    notStances: passed ? NOT_CLAIMED_OPEN : NO_CLAIM,
     unless: [],
+    ...(!passed && { verdict: "failed" as const }),
     entryIds: [entryId],
   }));
 }
@@ -280,7 +292,15 @@ const hasPassedTests = (run: ToolRun): boolean =>
 
 /** Phrases for a whole class. "Tests" alone may mean some of them. */
 const WHOLE_CLASS_WORDS: Readonly<Record<CheckClass, readonly string[]>> = {
-  tests: ["all tests", "whole suite", "full suite", "test suite", "entire suite"],
+  tests: [
+    "all tests",
+    "whole suite",
+    "full suite",
+    "test suite",
+    "entire suite",
+    "the suite",
+    "everything is",
+  ],
   build: ["the build", "build passes", "build succeeds"],
   lint: ["lint passes", "lint is clean", "lint clean"],
   types: ["type check passes", "typecheck passes", "typecheck clean"],
@@ -303,11 +323,30 @@ export function commandTraps(checks: readonly Check[]): TrapDraft[] {
         needles: [[check.command, ...names].map(normalForm)],
         groups: [],
         stances: ["passed"],
-        notStances: NOT_CLAIMED_PASSED,
+        notStances: NO_CLAIM,
         unless: [],
+        verdict: "failed",
         entryIds: [check.entryId],
       };
     });
+}
+
+/** Traps for kinds of checks that passed last, in every run of the kind. */
+export function passedTraps(checks: readonly Check[]): TrapDraft[] {
+  const newest = new Map(checks.map((check) => [check.class, check]));
+  return [...newest.values()]
+    .filter(({ class: kind }) => checks.every((check) => check.class !== kind || check.verdict === "passed"))
+    .map((check) => ({
+      kind: "passed-as-failed",
+      evidence: excerptOf(`${check.command}: ${check.evidence}`, SHOWN_CHARS),
+      needles: [[check.command, ...CLASS_WORDS[check.class]].map(normalForm)],
+      groups: [],
+      stances: [],
+      notStances: ["quote", "history"],
+      unless: [],
+      verdict: "passed",
+      entryIds: [check.entryId],
+    }));
 }
 
 const contradicts = (other: Check, check: Check): boolean =>

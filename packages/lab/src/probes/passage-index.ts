@@ -1,4 +1,5 @@
 import { type Passage, readContext } from "./read-context.ts";
+import { statementsIn } from "./stuffing.ts";
 import type { Stance, WordGroup } from "./types.ts";
 
 /** A context that is read once and asked many times. */
@@ -8,6 +9,8 @@ export interface PassageIndex {
   unitsWith(groups: readonly WordGroup[]): readonly Unit[];
   /** The passages in which a literal begins, in order. */
   withLiteral(form: string): readonly number[];
+  /** All passages on the line of a passage. */
+  lineOf(index: number): readonly Passage[];
   /** Stances of all passages on the line of a passage. */
   lineStances(index: number): ReadonlySet<Stance>;
 }
@@ -24,8 +27,13 @@ export interface Unit {
  */
 const MAX_UNIT_STEMS = 45;
 
-export function indexText(text: string): PassageIndex {
-  const passages = readContext(text);
+export const indexText = (text: string): PassageIndex => indexPassages(readContext(text));
+
+/** Indexes the passages of a summary that state something. */
+export const indexStatements = ({ passages }: PassageIndex): PassageIndex =>
+  indexPassages(statementsIn(passages));
+
+function indexPassages(passages: readonly Passage[]): PassageIndex {
   const postings = new Map<string, number[]>();
   const starts: number[] = [];
   let [flat, length] = [[] as string[], 0];
@@ -51,7 +59,8 @@ export function indexText(text: string): PassageIndex {
       literals.set(form, known);
       return known;
     },
-    lineStances: (index) => lineStances(passages, index),
+    lineOf: (index) => lineOf(passages, index),
+    lineStances: (index) => new Set(lineOf(passages, index).flatMap(({ stances }) => [...stances])),
   };
 }
 
@@ -130,19 +139,12 @@ function endOfUnit(passages: readonly Passage[], index: number): number {
   }
 }
 
-function lineStances(passages: readonly Passage[], index: number): ReadonlySet<Stance> {
-  const here = passages[index];
-  const stances = new Set<Stance>();
-  const addFrom = (start: number, step: number): void => {
-    for (let at = start; ; at += step) {
-      const passage = passages[at];
-      if (passage === undefined || passage.line !== here?.line) return;
-      for (const stance of passage.stances) stances.add(stance);
-    }
-  };
-  addFrom(index, -1);
-  addFrom(index, 1);
-  return stances;
+function lineOf(passages: readonly Passage[], index: number): readonly Passage[] {
+  const line = passages[index]?.line;
+  let [start, end] = [index, index + 1];
+  while (start > 0 && passages[start - 1]?.line === line) start--;
+  while (end < passages.length && passages[end]?.line === line) end++;
+  return passages.slice(start, end);
 }
 
 /** Returns the share of the weight of a group that the stems cover. */

@@ -1,14 +1,17 @@
+import { falsifiesRest, type Polarity, polarityOf } from "./polarity.ts";
 import { headingOf, labelStances, lineStances } from "./stances.ts";
 import type { Stance } from "./types.ts";
 import { contentStems, isNegation, normalForm, sentencesOf, tokensOf } from "./words.ts";
 
 /** One sentence or item of a context, with the role that its heading and its words give to it. */
-export interface Passage {
+export interface Passage extends Polarity {
   /** The text as written, without line breaks. */
   readonly text: string;
   /** Titles of the headings above, outermost first, in normal form. */
   readonly headings: readonly string[];
   readonly stances: ReadonlySet<Stance>;
+  /** Stances of the heading above. */
+  readonly sectionStances: readonly Stance[];
   /** Normal form of the text. */
   readonly form: string;
   readonly stems: readonly string[];
@@ -60,9 +63,11 @@ export function readContext(text: string): Passage[] {
       if (heading.level === 0 || heading.stances !== undefined) continue;
     }
     const label = isCode ? [] : labelStances(raw);
+    let isFalsified = false;
     for (const sentence of sentencesOf(raw)) {
-      const passage = readPassage(sentence, { section, sectionNumber, isCode, line, label });
+      const passage = readPassage(sentence, { section, sectionNumber, isCode, line, label, isFalsified });
       if (passage !== undefined) passages.push(passage);
+      isFalsified ||= falsifiesRest(sentence);
     }
   }
   return passages;
@@ -84,6 +89,8 @@ interface PassagePlace {
   readonly isCode: boolean;
   readonly line: number;
   readonly label: readonly Stance[];
+  /** True if an earlier sentence of the line calls this one false. */
+  readonly isFalsified: boolean;
 }
 
 const SPACES = /\s+/g;
@@ -99,13 +106,17 @@ function readPassage(raw: string, place: PassagePlace): Passage | undefined {
   for (const stance of place.section.stances) {
     if (!(isSettled && OPEN_STANCES.has(stance))) stances.add(stance);
   }
+  const polarity = polarityOf(text);
   return {
     text,
     headings: place.section.headings.map(({ title }) => title),
     stances,
+    sectionStances: place.section.stances,
     form: normalForm(text),
     stems: contentStems(tokens),
     isNegated: tokens.some(isNegation),
+    isDenied: polarity.isDenied,
+    isFalsified: place.isFalsified || polarity.isFalsified,
     isCode: place.isCode,
     section: place.sectionNumber,
     line: place.line,

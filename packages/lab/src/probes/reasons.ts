@@ -1,5 +1,5 @@
 import type { AssistantTurn, UserTurn } from "./read-session.ts";
-import { type SessionView, SHOWN_CHARS, spread, topicPhrase, wordGroup } from "./session-view.ts";
+import { type SessionView, SHOWN_CHARS, spread, topicWords, wordGroup } from "./session-view.ts";
 import type { Probe } from "./types.ts";
 import { contentStems, excerptOf, sentencesOf, tokensOf } from "./words.ts";
 
@@ -15,7 +15,7 @@ const MIN_SENTENCE_WORDS = 5;
 /** An honest paraphrase keeps half of the words of a choice, and a third of the words of its reason. */
 const CHOICE_SHARE = 0.45;
 const REASON_SHARE = 0.34;
-const CAUSE_SHARE = 0.45;
+const CAUSE_SHARE = 0.4;
 
 /** Words between a choice and its reason. */
 const REASON_MARK =
@@ -39,7 +39,7 @@ const TENTATIVE =
   /^\||^now\b|\b(?:isn't|aren't|wasn't|if|could|would|might|maybe|perhaps|should (?:i|we)|let me (?:also )?(?:check|see|verify|look|try|run|read|find|confirm|think)|i need to|wait|hmm|option|either|whether|probably|seems|i think|consider)\b|\?\s*$/i;
 
 const CAUSE =
-  /\b(?:root cause|the (?:real |actual |main |underlying )?(?:problem|issue|bug|cause|failure) (?:is|was|were|came|comes)|caused by|(?:fail(?:s|ed|ing)?|broke|breaks|crash(?:es|ed)?) because|the fix (?:is|was) to|fixed (?:by|it by|this by)|turn(?:s|ed) out|the culprit)\b/i;
+  /\b(?:root cause|the (?:real |actual |main |underlying |fundamental )?(?:problem|issue|bug|cause|failure) (?:is|was|were|came|comes)|caused by|(?:fail(?:s|ed|ing)?|broke|breaks|crash(?:es|ed)?) because|the fix (?:is|was) to|fixed (?:by|it by|this by)|turn(?:s|ed) out|the culprit|returned \S+, which meant|i see the (?:problem|issue|bug))\b/i;
 /** Words of trouble before a reason explain an error. */
 const TROUBLE_BECAUSE =
   /\b(?:missed|fail\w*|broke\w*|wrong\w*|unused|missing|corrupt\w*|crash\w*|silently|bugs?|lost|leaks?|stale|couldn't|wasn't|isn't|doesn't|didn't|aren't)\b.{0,160}\bbecause\b/i;
@@ -55,7 +55,7 @@ function reasonSentences(view: SessionView, isWanted: (text: string) => boolean)
   const found: Sentence[] = [];
   for (const turn of view.turns) {
     if (turn.type !== "assistant") continue;
-    for (const raw of sentencesOf(turn.text)) {
+    for (const raw of announcedCauses(sentencesOf(turn.text))) {
       const text = withoutMarkup(raw);
       if (text.length < SENTENCE_CHARS.min || text.length > SENTENCE_CHARS.max) continue;
       if (seen.has(text) || !isWanted(text)) continue;
@@ -66,6 +66,12 @@ function reasonSentences(view: SessionView, isWanted: (text: string) => boolean)
   }
   return found;
 }
+
+/** "I see the problem!" The cause is in the next sentence. */
+const ANNOUNCES_CAUSE = /\bi see the (?:problem|issue|bug)\W*$/i;
+
+const announcedCauses = (sentences: readonly string[]): string[] =>
+  sentences.map((text, at) => (ANNOUNCES_CAUSE.test(text) ? `${text} ${sentences[at + 1] ?? ""}` : text));
 
 const LIST_MARK = /^\s*(?:[-*+•>]|\d{1,3}[.)]|#{1,6})\s+/;
 
@@ -80,11 +86,12 @@ export function decisionProbes(view: SessionView): Draft[] {
     return [
       {
         kind: "decision",
-        question: `What was decided about "${topicPhrase(view, parts.choice)}", and why?`,
+        question: `What was decided about "${topicWords(view, parts.choice)}", and why?`,
         text: excerptOf(text, SHOWN_CHARS),
         answer: {
           needles: [],
           groups: [wordGroup(view, parts.choice, CHOICE_SHARE), wordGroup(view, parts.reason, REASON_SHARE)],
+          isReasoned: true,
         },
         entryIds: [turn.entryId],
       } satisfies Draft,
@@ -122,7 +129,7 @@ export function errorProbes(view: SessionView): Draft[] {
   const sentences = reasonSentences(view, (text) => isCause(text) && !NO_CAUSE.test(text));
   return spread(sentences, MAX_ERRORS).map(({ text, turn }) => ({
     kind: "error",
-    question: `What went wrong with "${topicPhrase(view, text, CAUSE_WORDS)}", and what was its cause or fix?`,
+    question: `What went wrong with "${topicWords(view, text, CAUSE_WORDS)}", and what was its cause or fix?`,
     text: excerptOf(text, SHOWN_CHARS),
     answer: { needles: [], groups: [wordGroup(view, text, CAUSE_SHARE)] },
     entryIds: [turn.entryId],

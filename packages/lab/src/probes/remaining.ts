@@ -1,5 +1,7 @@
+import { segmentsOf } from "./files.ts";
 import { type AssistantTurn, type CallTurn, isFields, type Turn, textField } from "./read-session.ts";
-import { type SessionView, SHOWN_CHARS, topicPhrase, wordGroup } from "./session-view.ts";
+import { endOfSession, leadOf, unansweredEnd, uncommittedFiles } from "./session-end.ts";
+import { type SessionView, SHOWN_CHARS, topicWords, wordGroup } from "./session-view.ts";
 import { notSaidIn } from "./stances.ts";
 import type { Probe, Stance } from "./types.ts";
 import { contentStems, excerptOf, normalForm, sentencesOf, tokensOf } from "./words.ts";
@@ -88,14 +90,82 @@ interface OpenWork {
   readonly at: number;
 }
 
+/** Open to-dos and announcements. Without them, what the end of the session left open. */
 export function remainingProbes(view: SessionView): Draft[] {
+  const stated = statedRemaining(view);
+  return stated.length > 0
+    ? stated
+    : [leftOpen(view) ?? nothingOpen(view)].filter((draft) => draft !== undefined);
+}
+
+/** A place with another stance, such as the current work, may describe the same end. */
+const IS_PENDING: readonly Stance[] = ["pending"];
+const END_SHARE = 0.12;
+
+function leftOpen(view: SessionView): Draft | undefined {
+  const end = unansweredEnd(view);
+  const [file] = uncommittedFiles(view).slice(-1);
+  if (end !== undefined && contentStems(tokensOf(end.text)).length >= MIN_CONTENT_WORDS) {
+    return {
+      kind: "remaining",
+      question: "Which request or call has no answer yet?",
+      text: excerptOf(end.text, SHOWN_CHARS),
+      answer: {
+        needles: [],
+        groups: [wordGroup(view, end.text, END_SHARE, MAX_CURRENT_WORDS)],
+        stances: IS_PENDING,
+        rawEvidence: evidenceOf(end.text),
+      },
+      entryIds: end.entryIds,
+    };
+  }
+  if (file === undefined) return undefined;
+  return {
+    kind: "remaining",
+    question: "Which change is not committed yet?",
+    text: `changed after the last commit: ${file.path}`,
+    answer: {
+      needles: [[normalForm(segmentsOf(file.path).at(-1) ?? file.path)]],
+      groups: [],
+      stances: IS_PENDING,
+    },
+    entryIds: [file.call.entryId],
+  };
+}
+
+const NOTHING = [
+  "none",
+  "nothing",
+  "no pending tasks",
+  "no open tasks",
+  "no remaining work",
+  "done",
+  "completed",
+];
+
+/** A summary of finished work says so where its reader looks for open work. */
+function nothingOpen(view: SessionView): Draft | undefined {
+  const last = view.turns.at(-1);
+  if (last?.type !== "assistant" || !view.turns.some(({ type }) => type === "call")) return undefined;
+  return {
+    kind: "remaining",
+    question: "Is any work still open?",
+    text: "No work is open: the agent answered the last request and committed its changes.",
+    answer: { needles: [NOTHING], groups: [], section: "pending" },
+    entryIds: [last.entryId],
+  };
+}
+
+const evidenceOf = (text: string): string[] => [normalForm(text)].filter((form) => form !== "");
+
+function statedRemaining(view: SessionView): Draft[] {
   const todos = lastTodos(view).filter(({ status }) => status === "pending" || status === "in_progress");
   return [...todos.slice(-MAX_REMAINING), ...announced(view, OPEN_WORK)]
     .filter(({ text }) => contentStems(tokensOf(text)).length >= MIN_CONTENT_WORDS)
     .slice(0, MAX_REMAINING)
     .map(({ text, entryId }) => ({
       kind: "remaining",
-      question: `Which work on "${topicPhrase(view, text)}" is still open?`,
+      question: `Which work on "${topicWords(view, text)}" is still open?`,
       text: excerptOf(text, SHOWN_CHARS),
       answer: {
         needles: [],
@@ -165,29 +235,32 @@ export function currentProbes(view: SessionView): Draft[] {
   return [current, ...nextProbe(view, newest)];
 }
 
-/** The first sentences of a text state what it is about. */
-const LEAD_SENTENCES = 2;
-
-const leadOf = (text: string): string => sentencesOf(text).slice(0, LEAD_SENTENCES).join(" ");
-
-/** The next step is what the agent announced last, or what the user asked for last without an answer. */
+/**
+ * The next step is what the agent announced last, or what the user asked for last without an answer. Otherwise,
+ * it refers to the end of the session.
+ */
 function nextProbe(view: SessionView, newest: Turn): Draft[] {
   const announcement = announced(view, NEXT_STEP).at(-1);
   const step = newest.type === "user" ? { text: leadOf(newest.text), entryId: newest.entryId } : announcement;
-  if (step === undefined || contentStems(tokensOf(step.text)).length < MIN_CONTENT_WORDS) return [];
+  const isStated = step !== undefined && contentStems(tokensOf(step.text)).length >= MIN_CONTENT_WORDS;
+  const end = isStated ? { text: step.text, entryIds: [step.entryId] } : endOfSession(view);
+  const group = isStated
+    ? wordGroup(view, end.text, NEXT_SHARE)
+    : wordGroup(view, end.text, END_SHARE, MAX_CURRENT_WORDS);
+  if (group.words.length < MIN_CONTENT_WORDS) return [];
   return [
     {
       kind: "next-step",
       question: "What is the next step of the work?",
-      text: excerptOf(step.text, SHOWN_CHARS),
+      text: excerptOf(end.text, SHOWN_CHARS),
       answer: {
         needles: [],
-        groups: [wordGroup(view, step.text, NEXT_SHARE)],
+        groups: [group],
         stances: IS_NEXT,
-        notStances: notSaidIn(step.text, IS_CLOSED),
-        rawEvidence: [normalForm(step.text)],
+        notStances: isStated ? notSaidIn(end.text, IS_CLOSED) : [],
+        rawEvidence: evidenceOf(end.text),
       },
-      entryIds: [step.entryId],
+      entryIds: end.entryIds,
     },
   ];
 }

@@ -53,39 +53,31 @@ export function wordGroup(
   return { words, share };
 }
 
-/** A phrase in a question has at most this many words, so that it names the topic and not the answer. */
-const MAX_PHRASE_WORDS = 4;
+/** A question names its topic with at most this many words. */
+const MAX_TOPIC_WORDS = 3;
 /** A short sentence gives only this share of its words to the question. */
-const MAX_PHRASE_SHARE = 0.5;
+const MAX_TOPIC_SHARE = 0.5;
 /** Addresses, hashes and code name no topic that a person would ask for. */
-const NO_TOPIC_WORD = /:\/\/|[\\/{}<>=|#$@]|\d{3}|^\W+$/;
+const NO_TOPIC_WORD = /:\/\/|[\\/{}<>=|#$@"]|\d|^\W+$/;
 const EDGES = /^[^\p{L}\p{N}]{1,8}|[^\p{L}\p{N}]{1,8}$/gu;
-const ENDS_PHRASE = /[.,:;!?)\]]$/;
 
 /**
- * Returns the words of a sentence that name its topic best: the neighboring words with the largest weight,
- * without the words in `hidden`.
+ * Returns the words of a sentence that name its topic best: those with the largest weight, without the words in
+ * `hidden`. They are no phrase of the sentence, so that a question does not repeat a part of its answer.
  */
-export function topicPhrase(view: SessionView, text: string, hidden: readonly string[] = []): string {
+export function topicWords(view: SessionView, text: string, hidden: readonly string[] = []): string {
   const secret = new Set(hidden.flatMap(tokensOf).map(stemOf));
-  const words = text.split(/\s+/).filter((word) => word !== "");
-  const weights = words.map((word) => topicWeight(view, word, secret));
-  const length = Math.max(1, Math.min(MAX_PHRASE_WORDS, Math.floor(words.length * MAX_PHRASE_SHARE)));
-  let best = { start: 0, end: 0, sum: 0 };
-  for (let start = 0; start < words.length; start++) {
-    let sum = 0;
-    for (let end = start; end < Math.min(words.length, start + length); end++) {
-      sum += weights[end] ?? 0;
-      if (sum > best.sum) best = { start, end: end + 1, sum };
-      if (ENDS_PHRASE.test(words[end] ?? "")) break;
-    }
-  }
-  const phrase = words.slice(best.start, best.end);
-  while (phrase.length > 0 && !tokensOf(phrase[0] ?? "").some(isContentToken)) phrase.shift();
-  return phrase
-    .map((word) => word.replace(EDGES, ""))
-    .join(" ")
-    .trim();
+  const words = [...new Set(text.split(/\s+/).map((word) => word.replace(EDGES, "")))];
+  const weighed = words
+    .map((word, at) => ({ word, at, weight: topicWeight(view, word, secret) }))
+    .filter(({ weight }) => weight > 0);
+  const count = Math.max(1, Math.min(MAX_TOPIC_WORDS, Math.floor(words.length * MAX_TOPIC_SHARE)));
+  return weighed
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, count)
+    .sort((a, b) => a.at - b.at)
+    .map(({ word }) => word)
+    .join(", ");
 }
 
 /** A code name is less natural in a question than a word. */

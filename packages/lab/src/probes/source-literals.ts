@@ -1,5 +1,5 @@
 import type { Entry } from "@longhaul/core/messages";
-import { isFields } from "./read-session.ts";
+import { isFields, readSession } from "./read-session.ts";
 import type { SourceLiterals } from "./types.ts";
 
 /** Fields without text: signatures and media. `toolUseResult` repeats a result for the user interface. */
@@ -22,11 +22,19 @@ const FILE_NAME = /[\w.+-]+/g;
 /** Longer pieces are data. */
 const MAX_FILE_NAME_CHARS = 200;
 
+const PATH = /(?<![\w.@+-])[\w.@+-]+(?:[\\/]+[\w.@+-]+)+/g;
+/** More folders may come from the machine of the summarizer. */
+const MAX_CHECKED_PARTS = 3;
+const MAX_PATH_CHARS = 300;
+/** A number with a unit, or the value of a setting as in "timeout: 45". */
+const MEASURE = /(?<![\w.,])(\d+(?:[.,]\d+)*)[ -]?([a-z])|[:=(] ?(\d+(?:[.,]\d+)*)/gi;
+
 /** Collects every number and word that occurs anywhere in a session, except in its own summaries. */
 export function sourceLiterals(entries: readonly Entry[]): SourceLiterals {
   const numbers = new Set<string>();
   const segments = new Set<string>();
   const files = new Set<string>();
+  const [pathEnds, measures, paths] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const add = (text: string): void => {
     for (const [literal] of text.matchAll(LITERAL)) {
       const form = literal.toLowerCase();
@@ -38,11 +46,28 @@ export function sourceLiterals(entries: readonly Entry[]): SourceLiterals {
       if (name.length <= MAX_FILE_NAME_CHARS && name.includes(".")) files.add(bareName(name));
     }
   };
+  const addPlaces = (text: string): void => {
+    for (const [path] of text.matchAll(PATH)) {
+      if (path.length > MAX_PATH_CHARS || paths.has(path)) continue;
+      paths.add(path);
+      const parts = partsOf(path);
+      for (let at = 0; at < parts.length - 1; at++) pathEnds.add(parts.slice(at).join("/"));
+    }
+    for (const [, number = "", unit = "", value = ""] of text.matchAll(MEASURE))
+      measures.add(`${plainNumber(number + value)}${unit.toLowerCase()}`);
+  };
+  const addText = (text: string): void => {
+    add(text);
+    addPlaces(text);
+  };
   for (const entry of entries as readonly unknown[]) {
     if (!isFields(entry) || entry.isCompactSummary === true) continue;
-    collectTexts(entry, add, 0);
+    collectTexts(entry, addText, 0);
   }
-  return { numbers, segments, files };
+  const userText = readSession(entries)
+    .flatMap((turn) => (turn.type === "user" ? [turn.text] : []))
+    .join("\n");
+  return { numbers, segments, files, pathEnds, measures, userText };
 }
 
 function addNumber(numbers: Set<string>, form: string): void {
@@ -53,12 +78,39 @@ function addNumber(numbers: Set<string>, form: string): void {
 /** Names of files in lower case, without the full stop of a sentence. */
 const bareName = (name: string): string => name.toLowerCase().replace(/^\.{1,3}|\.{1,3}$/g, "");
 
-/** Returns true if the name of the file and every folder of its path occur in the session. */
-export function isKnownFile({ files, segments }: SourceLiterals, path: string): boolean {
-  const parts = path.toLowerCase().split(/[\\/]+/);
-  const name = parts.pop() ?? "";
-  if (!files.has(bareName(name.replace(/[^\w.+-]/g, "")))) return false;
-  return parts.every((part) => [...part.matchAll(LITERAL)].every(([word]) => segments.has(word)));
+const partsOf = (path: string): string[] =>
+  path
+    .toLowerCase()
+    .split(/[\\/]+/)
+    .filter((part) => part !== "" && part !== "." && part !== "..")
+    .map(bareName);
+
+/** Returns true if a path of the session ends like this one, or if this one only adds folders in front. */
+export function isKnownFile({ files, pathEnds }: SourceLiterals, path: string): boolean {
+  const parts = partsOf(path);
+  if (!files.has((parts.at(-1) ?? "").replace(/[^\w.+-]/g, ""))) return false;
+  return (
+    parts.length < 2 ||
+    pathEnds.has(parts.slice(-MAX_CHECKED_PARTS).join("/")) ||
+    pathEnds.has(parts.join("/"))
+  );
+}
+
+/** Returns true if the session has the number with this unit, or as the value of a setting. */
+export function isKnownMeasure({ measures }: SourceLiterals, figure: string, unit: string): boolean {
+  const plain = plainNumber(figure);
+  const letter = unit.slice(0, 1).toLowerCase();
+  if (measures.has(plain) || measures.has(plain + letter)) return true;
+  const digits = plain.split(".")[1]?.length ?? 0;
+  for (const measure of measures) {
+    if (
+      measure.length > plain.length &&
+      measure.endsWith(letter) &&
+      Number(measure.slice(0, -1)).toFixed(digits) === plain
+    )
+      return true;
+  }
+  return false;
 }
 
 export function isKnownNumber({ numbers }: SourceLiterals, figure: string): boolean {

@@ -234,8 +234,7 @@ const STANCE_WORDS: Readonly<Record<string, Stance>> = Object.fromEntries(
       ["goal", "goal objective intent"],
       ["done", "done completed complete finished merged committed implemented"],
       ["pending", "pending remaining outstanding todo unresolved unfinished open"],
-      ["next", "next"],
-      ["current", "currently ongoing"],
+      ["current", "ongoing"],
       [
         "cancelled",
         "cancelled canceled superseded abandoned withdrawn dropped obsolete revoked rejected skipped scrapped",
@@ -330,6 +329,8 @@ const isOutcome = (stance: Stance): boolean => stance === "passed" || stance ===
 export function lineStances(raw: string, tokens: readonly string[]): Set<Stance> {
   const stances = new Set<Stance>();
   for (const [stance, mark] of MARKS) if (mark.test(raw)) stances.add(stance);
+  // Inside a sentence, "the next phase" names no step.
+  if (tokens[0] === "next") stances.add("next");
   const text = ` ${tokens.join(" ")} `;
   for (const [stance, phrases] of PHRASES) {
     if (phrases.some((phrase) => text.includes(` ${phrase} `))) stances.add(stance);

@@ -37,6 +37,27 @@ describe("cancelled instructions", () => {
   });
 });
 
+describe("cancellations in other words", () => {
+  it.each([
+    [
+      "Store the tide sessions in Redis.",
+      "On second thought, Postgres is enough for the tide sessions, no Redis please.",
+    ],
+    ["Use tabs in all harbor files.", "Please use spaces for harbor files after all."],
+    ["Add dark mode to the harbor page.", "Let's not do dark mode on the harbor page for now."],
+  ])("an instruction is cancelled by a later change of mind: %j", (earlier, later) => {
+    const session = new SessionBuilder().user(earlier).user(later);
+    expect(falseIn(session, `7. Pending Tasks:\n- ${earlier}`)).toEqual(["cancelled-as-active"]);
+  });
+
+  it("the instruction that replaced another one is in force", () => {
+    const session = new SessionBuilder()
+      .user("Use tabs in all harbor files.")
+      .user("Please use spaces for harbor files after all.");
+    expect(falseIn(session, "7. Pending Tasks:\n- Use spaces for all harbor files.")).toEqual([]);
+  });
+});
+
 describe("outcomes of tests", () => {
   const failed = new SessionBuilder().call(
     "Bash",
@@ -48,12 +69,17 @@ describe("outcomes of tests", () => {
     .call("Bash", { command: "go test ./..." }, "--- FAIL: TestMooring (0.01s)\nFAIL", true)
     .call("Bash", { command: "go test ./... -run TestMooring" }, "ok  harbor 0.2s");
 
-  it.each(["TestMooring is fixed.", "`TestMooring` passes now"])(
-    "a test that failed last makes %j false",
-    (summary) => {
-      expect(falseIn(failed, summary)).toEqual(["failed-as-passed"]);
-    },
-  );
+  it.each([
+    "TestMooring is fixed.",
+    "`TestMooring` passes now",
+    "TestMooring works now.",
+    "TestMooring no longer fails.",
+    "TestMooring failed at first, but it was repaired.",
+    "Everything is green.",
+    "go test ./... succeeds.",
+  ])("a test that failed last makes %j false", (summary) => {
+    expect(falseIn(failed, summary)).toEqual(["failed-as-passed"]);
+  });
 
   it.each([
     "TestMooring still fails.",
@@ -61,6 +87,22 @@ describe("outcomes of tests", () => {
     "Next: fix TestMooring",
     "TestMooring should pass after the next change",
   ])("a test that failed last leaves %j true", (summary) => expect(falseIn(failed, summary)).toEqual([]));
+
+  const passed = new SessionBuilder().call("Bash", { command: "go test ./..." }, "ok  harbor 0.2s");
+
+  it.each([
+    "The tests failed in their last run.",
+    "`go test ./...` still fails.",
+    "The tests currently fail.",
+  ])("checks that passed last make %j false", (summary) =>
+    expect(falseIn(passed, summary)).toEqual(["passed-as-failed"]),
+  );
+
+  it.each([
+    "The tests failed at first, but they pass now.",
+    "Two tests failed then, because they expected nil.",
+    "The tests check that the crane fails when it is overloaded.",
+  ])("checks that passed last leave %j true", (summary) => expect(falseIn(passed, summary)).toEqual([]));
 
   it("a test that passed in the end makes its pending fix false", () => {
     expect(falseIn(settled, "7. Pending Tasks:\n- Repair TestMooring")).toEqual(["done-as-pending"]);
@@ -84,6 +126,13 @@ describe("finished work", () => {
   it("fenced code contains no false statement about finished work", () => {
     expect(falseIn(committed, "```js\nrun();\n```")).toEqual([]);
   });
+
+  it.each([
+    "Whether the web server can show the tide table on the start page",
+    "Show the tide table, possibly",
+  ])("a passage that weighs finished work does not list it as open: %j", (item) =>
+    expect(falseIn(committed, `## Pending\n- ${item} on the start page`)).toEqual([]),
+  );
 
   it("finished work is open again after a later request about it", () => {
     committed.user("Move the tide table to the top of the start page.");
@@ -109,6 +158,9 @@ describe("invented literals", () => {
 
   it.each([
     ["src/moon-phase.ts is new", "invented-path"],
+    ["src/harbor/tide-table.ts was read", "invented-path"],
+    ["It takes 7001 seconds", "invented-figure"],
+    ["It costs $4.20", "invented-figure"],
     ["It runs on port 7009", "invented-figure"],
     ["Version 9.9.9 runs", "invented-figure"],
     ["It takes 55 seconds", "invented-figure"],
@@ -122,6 +174,7 @@ describe("invented literals", () => {
   it.each([
     "repo/src/tide-table.ts:12 was read",
     "It takes 12 seconds on localhost:7001",
+    "No src/moon-phase.ts was created",
     "Version 3.14.1, commit 1a2b3c4, issue #4711, 88% coverage",
     "It takes about 15 seconds",
     "See src/*.ts and https://harbor.example/moon.html",
@@ -130,5 +183,22 @@ describe("invented literals", () => {
     "Entry 12345678-90ab-4cde-8f01-23456789abcd",
   ])("a text without invented literals contains no false statement: %j", (summary) =>
     expect(falseIn(session, summary)).toEqual([]),
+  );
+});
+
+describe("quotes of the user", () => {
+  const session = new SessionBuilder().user("Paint the old wooden boat of the harbor in blue.");
+  const quoted = (text: string): string => `6. All User Messages:\n- "${text}"`;
+
+  it("a quote that the user never wrote is a false statement", () => {
+    expect(falseIn(session, quoted("Sell the red crane to the museum."))).toEqual(["invented-quote"]);
+  });
+
+  it.each([
+    "Paint the old wooden boat of the harbor in blue.",
+    "Paint the old wooden boat…",
+    "/compact the whole long story",
+  ])("a quote of a message, a part of one, or a command is no false statement: %j", (text) =>
+    expect(falseIn(session, quoted(text))).toEqual([]),
   );
 });

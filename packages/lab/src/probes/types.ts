@@ -52,6 +52,8 @@ export interface Answer {
   readonly stances?: readonly Stance[];
   /** The passage must have none of these stances. */
   readonly notStances?: readonly Stance[];
+  /** The passage must be under a heading with this stance. */
+  readonly section?: Stance;
   /**
    * Sentences of the source in normal form. Raw text that repeats one of them, and that contains the needles,
    * holds a probe that needs a stance.
@@ -59,6 +61,14 @@ export interface Answer {
   readonly rawEvidence?: readonly string[];
   /** True if the passage must contain a negation, as in "never push to main". */
   readonly negated?: boolean;
+  /** True if the source denies something. Otherwise, a passage with a denial does not hold the probe. */
+  readonly denies?: boolean;
+  /** Pairs of a stem of the source and its opposite. A passage with the opposite alone contradicts the source. */
+  readonly opposites?: readonly (readonly [stem: string, opposite: string])[];
+  /** True if the groups are a choice and its reason. A choice with another reason does not hold the probe. */
+  readonly isReasoned?: boolean;
+  /** The last verdict that the line must give to the check that the needles name. */
+  readonly outcome?: { readonly verdict: "passed" | "failed"; readonly rivals: readonly string[] };
 }
 
 export interface Probe {
@@ -77,9 +87,11 @@ export interface Probe {
 export const FALSE_STATEMENT_KINDS = [
   "cancelled-as-active",
   "failed-as-passed",
+  "passed-as-failed",
   "done-as-pending",
   "invented-path",
   "invented-figure",
+  "invented-quote",
 ] as const;
 
 export type FalseStatementKind = (typeof FALSE_STATEMENT_KINDS)[number];
@@ -87,7 +99,7 @@ export type FalseStatementKind = (typeof FALSE_STATEMENT_KINDS)[number];
 /** A false statement that a summary must not make, with the evidence from the session. */
 export interface Trap {
   readonly id: string;
-  readonly kind: Exclude<FalseStatementKind, "invented-path" | "invented-figure">;
+  readonly kind: Exclude<FalseStatementKind, `invented-${string}`>;
   /** The sentence of the session that proves the statement false, shortened. */
   readonly evidence: string;
   readonly needles: readonly (readonly string[])[];
@@ -98,6 +110,10 @@ export interface Trap {
   readonly notStances: readonly Stance[];
   /** ... and contains none of these literals. */
   readonly unless: readonly string[];
+  /** A passage with more content words tells more than the false statement, and makes none. */
+  readonly maxStems?: number;
+  /** The verdict that the check of the needles had last. Its opposite is false, whatever the stances are. */
+  readonly verdict?: "passed" | "failed";
   readonly entryIds: readonly string[];
 }
 
@@ -108,6 +124,12 @@ export interface SourceLiterals {
   readonly segments: ReadonlySet<string>;
   /** Names of files, in lower case. */
   readonly files: ReadonlySet<string>;
+  /** Ends of paths with at least one folder, in lower case. */
+  readonly pathEnds: ReadonlySet<string>;
+  /** Numbers with the first letter of their unit, and numbers that are the value of a setting. */
+  readonly measures: ReadonlySet<string>;
+  /** Everything that the user typed or pasted. */
+  readonly userText: string;
 }
 
 export interface Exam {

@@ -1,5 +1,5 @@
 import type { UserTurn } from "./read-session.ts";
-import { type SessionView, SHOWN_CHARS, spread, topicPhrase, wordGroup } from "./session-view.ts";
+import { type SessionView, SHOWN_CHARS, spread, topicWords, wordGroup } from "./session-view.ts";
 import { notSaidIn } from "./stances.ts";
 import type { Probe, Stance } from "./types.ts";
 import {
@@ -129,6 +129,20 @@ function withoutCode(text: string): string {
     .join("\n");
 }
 
+/** Single digits are list numbers. Hashes and ids are more than a person repeats. */
+const FIGURE = /^\d[\d.]{1,5}$/;
+
+/** Figures of a short sentence. A paraphrase has them all. */
+const MAX_FIGURES = 2;
+const MAX_FIGURES_CHARS = 200;
+
+const figuresOf = (text: string): string[][] => {
+  const figures = [...new Set(tokensOf(text))].filter((token) => FIGURE.test(token));
+  return figures.length > MAX_FIGURES || text.length > MAX_FIGURES_CHARS
+    ? []
+    : figures.map((token) => [token]);
+};
+
 /** Probes for what the user said. Constraints are in a kind of their own. */
 export function userWordProbes(view: SessionView, sentences: readonly UserSentence[]): Draft[] {
   const perTurn = new Map<UserTurn, UserSentence[]>();
@@ -140,9 +154,13 @@ export function userWordProbes(view: SessionView, sentences: readonly UserSenten
   const chosen = [...perTurn.values()].flatMap((list) => spread(list, MAX_PER_MESSAGE));
   return spread(chosen, MAX_USER_WORDS).map(({ text, turn }) => ({
     kind: "user-words",
-    question: `What did the user say about "${topicPhrase(view, text)}"?`,
+    question: `What did the user say about "${topicWords(view, text)}"?`,
     text: excerptOf(text, SHOWN_CHARS),
-    answer: { verbatim: normalForm(text), needles: [], groups: [wordGroup(view, text, PARAPHRASE_SHARE)] },
+    answer: {
+      verbatim: normalForm(text),
+      needles: figuresOf(text),
+      groups: [wordGroup(view, text, PARAPHRASE_SHARE)],
+    },
     entryIds: [turn.entryId],
   }));
 }
@@ -164,10 +182,10 @@ export function constraintProbes(view: SessionView, sentences: readonly UserSent
   const rules = sentences.filter(({ text }) => isRule(text));
   return spread(rules, MAX_CONSTRAINTS).map(({ text, turn }) => ({
     kind: "constraint",
-    question: `Which rule did the user set about "${topicPhrase(view, text)}"?`,
+    question: `Which rule did the user set about "${topicWords(view, text)}"?`,
     text: excerptOf(text, SHOWN_CHARS),
     answer: {
-      needles: [],
+      needles: figuresOf(text),
       groups: [wordGroup(view, text, PARAPHRASE_SHARE)],
       notStances: notSaidIn(text, NOT_IN_FORCE),
       ...(tokensOf(text).some(isNegation) && { negated: true }),
@@ -220,7 +238,7 @@ export function requestProbes(view: SessionView, sentences: readonly UserSentenc
   const newest = orders.slice(1).slice(1 - MAX_REQUESTS);
   return [first, ...newest].map((sentence) => ({
     kind: "request",
-    question: `What is the goal of the work on "${topicPhrase(view, sentence.text)}"?`,
+    question: `What is the goal of the work on "${topicWords(view, sentence.text)}"?`,
     text: excerptOf(sentence.text, SHOWN_CHARS),
     answer: {
       needles: [],

@@ -69,6 +69,22 @@ const SYNONYMS: readonly (readonly string[])[] = [
   "config configuration configure setting".split(" "),
 ];
 
+/** Words of one pair contradict each other. */
+const OPPOSITES: readonly (readonly [string, string])[] = [
+  ["add", "remove"],
+  ["enable", "disable"],
+  ["allow", "forbid"],
+  ["include", "exclude"],
+  ["increase", "decrease"],
+  ["start", "stop"],
+  ["open", "close"],
+  ["show", "hide"],
+  ["install", "uninstall"],
+  ["pass", "fail"],
+  ["merge", "split"],
+  ["fixed", "broken"],
+];
+
 const SUFFIXES = [
   "ations",
   "ation",
@@ -105,9 +121,21 @@ export function stemOf(token: string): string {
   return CANONICAL.get(stem) ?? stem;
 }
 
+const OPPOSITE_STEMS = new Map(
+  OPPOSITES.flatMap(([one, other]) => [
+    [stemOf(one), stemOf(other)] as const,
+    [stemOf(other), stemOf(one)] as const,
+  ]),
+);
+
+export const oppositeOf = (stem: string): string | undefined => OPPOSITE_STEMS.get(stem);
+
 /** Shorter tokens are words of grammar in most languages. Single unspaced characters are words. */
 const MIN_CONTENT_CHARS = 3;
 const UNSPACED_CHAR = new RegExp(`^[${UNSPACED}]$`, "u");
+const HAS_UNSPACED = new RegExp(`[${UNSPACED}]`, "u");
+
+export const isUnspaced = (text: string): boolean => HAS_UNSPACED.test(text);
 
 export function isContentToken(token: string): boolean {
   if (UNSPACED_CHAR.test(token)) return true;
@@ -128,10 +156,19 @@ const NEGATIONS = new Set(
 
 export const isNegation = (token: string): boolean => NEGATIONS.has(token) || token.endsWith("n't");
 
+/** Words with which a sentence denies something. "Only" and "avoid" restrict, but deny nothing. */
+const DENIALS = new Set(
+  "not no never none nobody nothing nor neither cannot false untrue incorrect cancelled canceled withdrew withdrawn refused".split(
+    " ",
+  ),
+);
+
+export const isDenial = (token: string): boolean => DENIALS.has(token) || token.endsWith("n't");
+
 /** Sentences are cut at this length, so that one endless line does not become one sentence. */
 const MAX_SENTENCE_CHARS = 600;
 /** The bounds keep the search linear on a line of dots. */
-const SENTENCE_END = /[.!?]{1,3}["')\]*]{0,3}(?=\s)|[。！？]/gu;
+const SENTENCE_END = /(?<![/.!?])[.!?]{1,3}["')\]*]{0,3}(?=\s)|[。！？]/gu;
 
 /** Splits prose into sentences. A line break always ends a sentence. */
 export function sentencesOf(text: string): string[] {
