@@ -57,6 +57,14 @@ describe("longhaul recall", () => {
     expect(statSync(index).mode & 0o777).toBe(0o600);
   });
 
+  it("recall shows 16 matches on a page, and names --all while part of the session is not searched", async () => {
+    const { hits, hasMore } = await runJson("recall", session, "the", "tests", "of", "the", "metrics");
+    expect([hits.length, hasMore]).toEqual([16, true]);
+    const note = "--all also searches what is still in the context.";
+    expect(unfolded((await run("recall", session, "metrics")).stdout)).toContain(note);
+    expect(unfolded((await run("recall", session, "metrics", "--all")).stdout)).not.toContain(note);
+  });
+
   it("recall --id prints a match verbatim, and accepts the beginning of its id", async () => {
     const { hits } = await runJson("recall", session, "ground", "rules", "metrics");
     const [hit] = hits;

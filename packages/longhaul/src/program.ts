@@ -374,7 +374,7 @@ const PAGES: readonly Page[] = [
       option("--tool <name>", "only calls and results of this tool"),
       option("--id <id>", "show this entry, tool call or fact in full", parseMessage).conflicts(SEARCHES),
       option("--page <number>", "page to show (default: 1)", atLeastOne()),
-      option("--limit <count>", "matches per page (default: 8)", atLeastOne()),
+      option("--limit <count>", "matches per page (default: 16)", atLeastOne()),
       option("--all", "also search the context and summaries"),
       option("--json", "print the matches as JSON"),
     ],

@@ -19,8 +19,8 @@ export interface RecallCommandOptions
 
 /** The screen has no context limit, so reading by id uses large pages. */
 const READING_TOKENS = 20_000;
-/** Matches on a page. They fill about two screens. */
-const HITS_PER_PAGE = 8;
+/** Matches on a page, as many as the tool shows to an agent. Half as many miss one answer in six. */
+const HITS_PER_PAGE = 16;
 /** Maximum tokens of a match and the lines around it. This is a few lines on a screen. */
 const TOKENS_PER_HIT = 150;
 
@@ -103,7 +103,7 @@ export interface RecallReport extends RecallPage {
   readonly query: RecallQuery;
 }
 
-const LINES_PER_HIT = 4;
+const LINES_PER_HIT = 3;
 export const INDENT = "  ";
 
 export function recallView(report: RecallReport, terminal: Terminal): string {
@@ -119,7 +119,8 @@ export function recallView(report: RecallReport, terminal: Terminal): string {
       : []),
   ];
   const more = hasMore ? ` --page ${page + 1} shows more.` : "";
-  const hint = `These are old messages. Files may have changed since. --id ID shows one in full.${more}`;
+  const all = query.all === true ? "" : " --all also searches what is still in the context.";
+  const hint = `These are old messages. Files may have changed since. --id ID shows one in full.${more}${all}`;
   return [
     [title, ...notes.map((note) => foldText(note, width))].join("\n"),
     ...hits.map((hit) => hitLines(hit, terminal).join("\n")),
