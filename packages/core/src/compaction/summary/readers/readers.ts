@@ -87,8 +87,6 @@ export {
   withoutBold,
 } from "./prose.ts";
 export {
-  byTopic,
-  mergedText,
   readReasonItem,
   reasonItem,
   reasonRank,
