@@ -82,7 +82,6 @@ export {
   isWorthNoting,
   lastSentences,
   proseSentences,
-  type Remark,
   resultSentence,
   withoutBold,
 } from "./prose.ts";

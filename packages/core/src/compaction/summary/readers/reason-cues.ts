@@ -41,7 +41,7 @@ const CORRECTIONS: readonly RegExp[] = [
   /\b(?:i|we) (?:misread|misunderstood|misinterpreted|misdiagnosed|mistook|overlooked|confused|got (?:it|this|that) wrong)\b/,
   /\bmy (?:\w+ )?(?:assumption|claim|statement|diagnosis|reading|explanation|theory|understanding|analysis)\b.{0,60}?\b(?:was|is|were) (?:wrong|incorrect|mistaken|off|outdated|false)\b/,
   /^\W*you(?:'re| are|r) (?:absolutely |completely |totally |quite |so )?(?:right|correct)\b[\s,.!:;—–-]{1,5}.{20}/,
-  /^(?:wait|oh wait|hold on|hmm|no|actually|correction|scratch that|on second thought)\b[\s,.:!—–-]+.{0,160}?\b(?:not|n't|wrong|already|actually|should|instead|only|was|is)\b/,
+  /^(?:(?:wait|oh wait|hold on|hmm|actually|correction|scratch that|on second thought)\b[\s,.:!—–-]+|no[,.:!—–]+ ).{0,160}?\b(?:not|n't|wrong|already|actually|should|instead|only|was|is)\b/,
   /\bthat(?:'s| is| was)(?: not|n't) (?:actually |quite |even )?(?:right|correct|true|accurate|the (?:problem|issue|cause|case|bug|reason))\b|\bthat(?:'s| is| was) (?:wrong|incorrect|false)\b/,
   /\b(?:feedback|review(?:er)?|comment|suggestion|finding|warning|claim|report|advice|linter|bot)(?:'s)?(?: [\w-]+){0,3} (?:is|was|are|were) (?:actually |simply |just )?(?:wrong|incorrect|mistaken|outdated|invalid|not valid|false|stale)\b/,
   /\b(?:was|were) (?:simply |just |plain |also |all )?(?:wrong|mistaken|backwards)\b|\b(?:a|correction|one) (?:correction|thing) i(?:'d| had)? (?:got|gotten)\b/,
@@ -73,7 +73,7 @@ const OWN_WORK =
   /^\W*(?:(?:ok(?:ay)?|now|so|then|and|but|also|therefore|done)[,!. ]+){0,2}(?:i|we|i'\w+|we'\w+|let me|let's|use[ds]?|using|send|sent|keep|kept|make|made|chang(?:e|ed)|replac(?:e|ed)|switch(?:ed)?|mov(?:e|ed)|fix(?:ed)?|emit|stor(?:e|ed)|add(?:ed)?|remov(?:e|ed)|drop(?:ped)?|rewrote|rewrite|convert(?:ed)?|no (?:need|additional|further|other))\b|改为|вместо|ではなく|대신/;
 /** Advice, which is no choice before somebody accepts it. */
 const PROPOSES =
-  /\b(?:i|we)(?:'d| would|'m| am)? (?:still |strongly |really |personally )?(?:suggest|recommend|propose|advise|lean(?:ing)? (?:towards?|to))\b|^\W*(?:my |the )?(?:recommend(?:ation|ed|ing)?|suggestion|proposal|suggest)\b/;
+  /\b(?:i|we)(?:'d| would|'m| am)? (?:still |strongly |really |personally )?(?:suggest|recommend|propose|advise|lean(?:ing)? (?:towards?|to))\b|^\W*(?:my |the )?(?:recommend(?:ation|ed|ing)?\b|(?:suggestion|proposal)s?\W{0,3}:|suggest\b)/;
 const COULD = /\b(?:you|we|it|that) (?:could|might|may) \w/;
 /** List of possibilities, none of which is chosen yet. */
 const OPTIONS =
@@ -89,7 +89,7 @@ const ADVISES_AGAINST =
 
 /** Statements that give a reason without a connective. */
 const POINTS =
-  /\bpre-?existing\b|\b(?:unrelated|not related) to\b|\b(?:intentional|on purpose|by design)\b|\balready (?:closed|covered|handled|guarded|escaped)\b|\b(?:the|one|my) (?:key |main |only |real |important |crucial )?(?:insight|difference|catch|trick|point|finding|takeaway|gotcha|caveat|limitation|constraint)(?: here)? (?:is|was)\b|^(?:\W*(?:ah|oh|ok(?:ay)?)[\s,!.]+)?i see\b[\s,.:!—–-]+.{24}|\bi (?:can )?(?:now )?(?:can )?see (?:that|how|why)\b|(?:,| [—–-]) not (?!sure|yet|that|too|much|bad|really|all|bad)\w/;
+  /\bpre-?existing\b|\b(?:unrelated|not related) to\b|\b(?:intentional|on purpose|by design)\b|\balready (?:closed|covered|handled|guarded|escaped)\b|\b(?:the|one|my) (?:key |main |only |real |important |crucial )?(?:insight|difference|catch|trick|point|finding|takeaway|gotcha|caveat|limitation|constraint)(?: here)? (?:is|was)\b|^(?:\W*(?:ah|oh|ok(?:ay)?)[\s,!.]+)?i see[,.:!—–]+ .{24}|\bi (?:can )?(?:now )?(?:can )?see (?:that|how|why)\b/;
 
 /** `since` in "since the last release" names a time and no reason. */
 const SINCE_A_TIME =
@@ -150,6 +150,8 @@ const HEADING_LIMITS = /^(?:the )?(?:traps|pitfalls|gotchas|constraint|limitatio
 /** Heading of things that are not done. Its statements say the contrary without it. */
 const HEADING_SKIPS =
   /^(?:\d{1,2}[.)] ?)?(?:[\w-]{1,20} ?\/ ?)?(?:intentionally |deliberately |already )?(?:skip(?:ped|ping)?|won'?t (?:fix|do)|defer(?:red)?|not (?:doing|done|fixing|worth|in scope|included)|out of scope|non-?goals?|reject(?:ed)?|dismiss(?:ed)?|ignor(?:ed|ing)|left (?:alone|out|as)|intentional)\b.{0,60}$/;
+/** Such a heading in the form of advice. */
+const HEADING_ADVISES = /\bskip\b|candidates?|questionable/;
 /** Heading of findings, plans and questions, below which nothing is decided. */
 const HEADING_UNDECIDED =
   /\b(?:options|alternatives|choices|open|questions?|proposals?|recommend\w*|suggest\w*|ideas?|next steps?|todo|plan|phases?|steps|future|findings?|feedback|comments?|review|issues|non-issues|problems|bugs|risks?|defects?|observations?|verified|verification|summary|status|results?)\b/;
@@ -247,16 +249,16 @@ export function announcedType(sentence: string): ReasonType | undefined {
 }
 
 /**
- * Meaning of a heading for the statements below it. `skips`: the statements are decisions against something,
- * and say so only with the heading. `undecided`: they are no decisions. Otherwise the type of the statements,
+ * Meaning of a heading for the statements below it. `skipped`: the statements are decisions against something,
+ * and say so only with the heading. `skippable`: the same as advice. `undecided`: they are no decisions. Otherwise the type of the statements,
  * or undefined if the heading names no reason.
  */
-export function headingType(heading: string): ReasonType | "skips" | "undecided" | undefined {
+export function headingType(heading: string): ReasonType | "skipped" | "skippable" | "undecided" | undefined {
   const lower = heading
     .toLowerCase()
     .replace(/^[^\p{L}\p{N}]+/u, "")
     .replace(/’/g, "'");
-  if (HEADING_SKIPS.test(lower)) return "skips";
+  if (HEADING_SKIPS.test(lower)) return HEADING_ADVISES.test(lower) ? "skippable" : "skipped";
   if (!HEADING.test(lower)) return HEADING_UNDECIDED.test(lower) ? "undecided" : undefined;
   if (HEADING_LIMITS.test(lower) || HEADING_EXPLAINS.test(lower)) return "reason";
   return HEADING_DECIDES.test(lower) && !/cause|problem|issue|bug/.test(lower) ? "decision" : "root-cause";
@@ -274,7 +276,7 @@ export const refersBack = (sentence: string): boolean =>
     sentence,
   ) || isUnresolved(sentence);
 
-/** Pronoun at the start that stands for a thing of an earlier sentence. */
+/** Pronoun at the start that refers to a thing of an earlier sentence. */
 const PRONOUN =
   /^\W*(?:(?:so|but|and|also|perfect|great|yes|now|then|good|wait)[\s,!.]+){0,2}(?:it(?! turn)|its|they|(?:this|that|these|those)(?='|\s+(?:is|was|are|were|has|had|have|will|would|could|can|also|only|way|should|might|may|does|did|makes?|means?|meant|made|ensures?|keeps?|lets?|allows?|prevents?|avoids?|causes?|caused|breaks?|broke|happens?|happened|explains?|explained|prints?|aligns?|gives?|returns?|reads?|needs?)\b))(?=[\s'])/i;
 /** Announced change to a thing that only an earlier sentence names. */

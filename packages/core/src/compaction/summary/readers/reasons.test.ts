@@ -36,7 +36,6 @@ describe("reasonsIn", () => {
     ["Don't tag the nightly build.", "decision"],
     ["I'd suggest the second option - it works in every language.", "reason"],
     ["Rounding must happen in the printer, not the parser.", "decision"],
-    ["The formatter rewrites the rows, not the generator.", "reason"],
     ["The export stops early, as the reader closes the pipe.", "reason"],
     ["I can see that `printRow` escapes the text.", "reason"],
   ])("recognizes a statement with its reason: %s", (sentence, type) => {
@@ -100,6 +99,12 @@ describe("reasonsIn", () => {
     ]);
   });
 
+  it("keeps the list item that a conclusion after the list refers to", () => {
+    expect(
+      textsOf("1. The rows are stored as escape codes.\n\nSo a `red` row never reaches the parser."),
+    ).toEqual(["The rows are stored as escape codes. So a `red` row never reaches the parser."]);
+  });
+
   it("keeps the sentences of the same paragraph that say how things are", () => {
     const paragraph = "The problem is the shared buffer. It never gets flushed. The tests ran twice today.";
     expect(textsOf(paragraph)).toEqual(["The problem is the shared buffer. It never gets flushed."]);
@@ -124,9 +129,15 @@ describe("reasonsIn", () => {
 
   it("takes a list of limits as reasons, and skipped findings as decisions", () => {
     expect(typesOf("## Limitations\n\n- Plain printers fall back to the first color.")).toEqual(["reason"]);
-    expect(reasonsIn("**Skip:**\n- **Row cache** - the rows fit into memory", "assistant")).toMatchObject([
-      { type: "decision", text: "Skip: Row cache - the rows fit into memory" },
+    expect(reasonsIn("**Skipped:**\n- **Row cache** - the rows fit into memory", "assistant")).toMatchObject([
+      { type: "decision", text: "Skipped: Row cache - the rows fit into memory" },
     ]);
+  });
+
+  it("takes advice to skip findings as advice, not as a decision", () => {
+    expect(
+      reasonsIn("**Questionable/Skip:**\n- **Row cache** - the rows fit into memory", "assistant"),
+    ).toMatchObject([{ type: "reason", text: "Questionable/Skip: Row cache - the rows fit into memory" }]);
   });
 
   it("keeps the heading of things that are not done with each of them", () => {

@@ -130,7 +130,8 @@ interface Section {
 function sectionOf(heading: string): Section {
   if (isOptionList(heading)) return { hasOptions: true, isUndecided: true };
   const type = headingType(heading);
-  if (type === "skips") return { announced: "decision", title: heading.replace(/[\s:：]+$/, "") };
+  if (type === "skipped" || type === "skippable")
+    return { announced: type === "skipped" ? "decision" : "reason", title: heading.replace(/[\s:：]+$/, "") };
   return type === "undecided" ? { isUndecided: true } : { announced: type };
 }
 
@@ -313,7 +314,8 @@ function startOfArgument(units: readonly Unit[], index: number, from: number): n
     const before = isCode ? start - 2 : start - 1;
     const { kind, text } = units[before] as Unit;
     chars += text.length;
-    if (before < from || kind !== "sentence" || isAside(text) || chars > MAX_CHARS) break;
+    if (before < from || (kind !== "sentence" && kind !== "item") || isAside(text) || chars > MAX_CHARS)
+      break;
     start = before;
   }
   return start;

@@ -66,7 +66,7 @@ describe("statedReasons", () => {
         { type: "text", text: "Let me add a new comment instead of a reply." },
         toolUse("a", "Bash", { command: "gh pr comment 5 --body ok" }),
       ]);
-      session.user([{ ...toolResult("a", REFUSED), is_error: true }]);
+      session.user([toolResult("a", REFUSED, true)]);
       session.assistant("Understood.");
     });
     expect(said).toEqual([]);
