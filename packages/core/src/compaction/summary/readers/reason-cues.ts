@@ -54,7 +54,7 @@ const EMPTY_CORRECTION =
 
 /** Words of a choice between possibilities. */
 const DECISIONS: readonly RegExp[] = [
-  /\b(?:decid(?:ed?|ing)|chose|chosen|choosing|opt(?:ed|ing) (?:for|to)|went with|going with|go with|gone with|settled? on|agreed (?:to|on|that)|stick(?:ing)? with|stuck with|not worth|deliberately|won't fix)\b/,
+  /\b(?:decid(?:ed?|ing)|chose|chosen|opt(?:ed|ing) (?:for|to)|went with|going with|go with|gone with|settled? on|agreed (?:to|on|that)|stick(?:ing)? with|stuck with|not worth|deliberately|won't fix)\b/,
   /\b(?:i|we) (?:won't|will not|wouldn't|would not|(?:am|'m|are|'re) not going to) \w|\bskip(?:ping)? (?:this|that|it|these|those|the)\b/,
   /\b(?:must|has to|have to|needs? to|should) (?:be \w+ )?[^.;:]{1,60}(?:,| [—–-]) not \w/,
   /\b(?:that|this|which)(?:'s| is) (?:fine|ok(?:ay)?|acceptable|good enough|intended) (?:since|because|as|for)\b/,
@@ -70,7 +70,7 @@ const CONTRAST =
   /\b(?:no need (?:for|to)|(?:don't|doesn't|didn't|won't|not) need(?:ed)? (?:to|the|a|an|any|for|it|this)|(?:was|were) needed|instead|rather than|as opposed to|over the alternative|in favou?r of|no longer (?:need|use|uses|call|calls)|statt|anstatt|au lieu|plutôt que|en lugar|en vez|em vez|invece di)\b|而不是|改为|вместо|ではなく|대신/;
 /** Start of a sentence about the speaker's own work. */
 const OWN_WORK =
-  /^\W*(?:(?:ok(?:ay)?|now|so|then|and|but|also|therefore|done)[,!. ]+){0,2}(?:i|we|i'\w+|we'\w+|let me|let's|use[ds]?|using|send|sent|keep|kept|make|made|chang(?:e|ed)|replac(?:e|ed)|switch(?:ed)?|mov(?:e|ed)|fix(?:ed)?|emit|stor(?:e|ed)|add(?:ed)?|remov(?:e|ed)|drop(?:ped)?|rewrote|rewrite|convert(?:ed)?|no (?:need|additional|further|other))\b|改为|вместо|ではなく|대신/;
+  /^\W*(?:(?:ok(?:ay)?|now|so|then|and|but|also|therefore|done)[,!. ]+){0,2}(?:(?:i|we) (?!checked|verified|found|measured|read|tested|looked|see|saw|notice)|i'\w+|we'\w+|let me|let's|use[ds]?|using|send|sent|keep|kept|make|made|chang(?:e|ed)|replac(?:e|ed)|switch(?:ed)?|mov(?:e|ed)|fix(?:ed)?|emit|stor(?:e|ed)|add(?:ed)?|remov(?:e|ed)|drop(?:ped)?|rewrote|rewrite|convert(?:ed)?|no (?:need|additional|further|other))\b|改为|вместо|ではなく|대신/;
 /** Advice, which is no choice before somebody accepts it. */
 const PROPOSES =
   /\b(?:i|we)(?:'d| would|'m| am)? (?:still |strongly |really |personally )?(?:suggest|recommend|propose|advise|lean(?:ing)? (?:towards?|to))\b|^\W*(?:my |the )?(?:recommend(?:ation|ed|ing)?\b|(?:suggestion|proposal)s?\W{0,3}:|suggest\b)/;
@@ -179,9 +179,10 @@ export function reasonTypeOf(sentence: string, by: FactAuthor): ReasonType | und
   if (/[?？]\W{0,4}$/.test(lower) || OFFER.test(lower) || PREDICTION.test(lower)) return undefined;
   if (isGuess(sentence, by) || isOptionList(sentence) || EMPTY_CORRECTION.test(lower)) return undefined;
   const hasReason = CONNECTIVES.test(lower) && !SINCE_A_TIME.test(lower);
+  if (INSPECTS.test(lower)) return undefined;
   if (by === "assistant" && PLAN.test(lower) && !LOOKS.test(lower)) {
     const isChoice = hasReason || CONTRAST.test(lower);
-    return !INSPECTS.test(lower) && isChoice ? "decision" : undefined;
+    return isChoice ? "decision" : undefined;
   }
   if (CORRECTIONS.some((cue) => cue.test(lower))) return "correction";
   if (by === "user") return userTypeOf(lower, hasReason);
@@ -244,8 +245,9 @@ export function announcedType(sentence: string): ReasonType | undefined {
   const lower = sentence.toLowerCase().replace(/’/g, "'");
   if (AGREEMENT.test(lower)) return "correction";
   if (UNDERSTOOD.test(lower)) return "reason";
-  const isAnnounced = ANNOUNCEMENT.test(lower) && ANNOUNCED_THING.test(lower.replace(/[\s!.:*]+$/, ""));
-  return isAnnounced ? "root-cause" : undefined;
+  const ending = lower.replace(/[\s!.:*]+$/, "");
+  if (!ANNOUNCEMENT.test(lower) || !ANNOUNCED_THING.test(ending)) return undefined;
+  return /\b(?:flow|mechanism|difference|picture|situation)$/.test(ending) ? "reason" : "root-cause";
 }
 
 /**

@@ -63,6 +63,8 @@ describe("reasonsIn", () => {
     "Wait, that's not right either.",
     "The import is not used yet because the page is old.",
     "The nightly job is still running because the queue is long.",
+    "But I need to confirm the row count rather than trusting the report.",
+    "I checked each row against the source rather than trusting the report.",
     "I have two options: skip the hook or repair the warnings.",
     'The notice says "use SQLite instead of Postgres for all tests".',
   ])("ignores a guess, a question, a plan, a passing state, a proposal or filler: %s", (sentence) => {
@@ -165,6 +167,7 @@ describe("reasonsIn", () => {
   it("leaves out a statement whose subject is in a sentence that it does not have", () => {
     expect(textsOf("Let me remove it since the printer has its own.")).toEqual([]);
     expect(textsOf("This makes the test pass because nothing is checked.")).toEqual([]);
+    expect(textsOf("Perfect! That explains the failure of the export completely.")).toEqual([]);
     expect(textsOf("`rowMap` has no reader. Let me remove it since the printer has its own.")).toEqual([
       "`rowMap` has no reader. Let me remove it since the printer has its own.",
     ]);

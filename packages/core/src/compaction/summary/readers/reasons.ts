@@ -50,7 +50,7 @@ const MIN_CHARS_IDEOGRAPHIC = 8;
 const MIN_WORDS = 3;
 /** The same for a sentence that only announces code. */
 const MIN_WORDS_OF_OPENING = 5;
-/** The same for a statement that has no cue, but only an announcement or a heading. */
+/** The same for a statement without a cue after an announcement or a heading. Numbers do not count. */
 const MIN_WORDS_ANNOUNCED = 4;
 /** Number of content words below which a reason is only filler. */
 const MIN_WORDS_OF_REASON = 1;
@@ -153,7 +153,7 @@ function typeOf(
     (title !== undefined ||
       /[:：]$/.test(unit.text) ||
       hasIdeographs(unit.text) ||
-      contentWords(unit.text).size >= MIN_WORDS_ANNOUNCED);
+      contentWords(unit.text.replace(/\d+/g, "")).size >= MIN_WORDS_ANNOUNCED);
   return isStatement ? announced : type;
 }
 
@@ -327,7 +327,10 @@ const isAside = (text: string): boolean =>
   isStep(text) ||
   /^\W*looking at\b.*:$/i.test(text) ||
   text.length < MIN_CHARS_IDEOGRAPHIC ||
-  contentWords(text).size === 0;
+  contentWords(text).size < MIN_WORDS_OF_CONTEXT;
+
+/** Number of content words below which a sentence says nothing about the next one, as in "Perfect!". */
+const MIN_WORDS_OF_CONTEXT = 2;
 
 /** Maximum length of a sentence that repeats a decision in short, as in "Ship both." */
 const MAX_ECHO_CHARS = 40;
