@@ -19,19 +19,37 @@ const PERSONAL =
 const DOCUMENT = /^\s*(?:#{1,6}\s|```)/m;
 const LIST_ITEM = /^\s*(?:[-*+•]|\d{1,3}[.)])\s/;
 
-/** Returns the user's own words. The rest of a message with pasted text is left out. */
+/** Heading of the user's decisions and reasons in a document, and any other heading. */
+const REASONS_HEADING = /^\s*#{1,6}\s.*\b(?:decisions?|context|background|motivation|rationale|why)\b/i;
+const HEADING = /^\s*#{1,6}\s/;
+
+/**
+ * Returns the user's own words. Of pasted text, only the parts of a document with the user's decisions and
+ * reasons are left.
+ */
 export function ownWords(message: string): string {
   const text =
     message.length <= SCANNED_CHARS
       ? message
       : `${headOf(message, SCANNED_CHARS / 2)}\n\n${tailOf(message, SCANNED_CHARS / 2)}`;
-  const isPasted = message.length > OWN_WORDS_CHARS || REVIEW.test(text) || DOCUMENT.test(text);
+  const isReview = REVIEW.test(text);
+  const isPasted = isReview || message.length > OWN_WORDS_CHARS || DOCUMENT.test(text);
   const own = isPasted ? ownParagraphs(text) : [text];
-  return own
+  return [...own, ...(isPasted && !isReview ? [reasonsPartOf(text)] : [])]
     .join("\n\n")
     .split("\n")
     .filter((line) => !PRINTED.test(line))
     .join("\n");
+}
+
+/** Returns the lines below headings that name decisions or reasons. */
+function reasonsPartOf(text: string): string {
+  let isOpen = false;
+  const kept = text.split("\n").filter((line) => {
+    if (HEADING.test(line)) isOpen = REASONS_HEADING.test(line);
+    return isOpen;
+  });
+  return kept.join("\n");
 }
 
 /** Returns the first and the last paragraph if the user wrote them beside a pasted text. */

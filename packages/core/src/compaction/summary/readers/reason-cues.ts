@@ -196,14 +196,13 @@ export function reasonTypeOf(sentence: string, by: FactAuthor): ReasonType | und
   return (hasReason || POINTS.test(lower)) && !isMomentary ? "reason" : undefined;
 }
 
-/** Returns the type of a user's sentence. Other statements of the user are in the list of messages. */
+/** Returns the type of a user's sentence. */
 function userTypeOf(lower: string, hasReason: boolean): ReasonType | undefined {
-  if (CHECK_MARK.test(lower)) return undefined;
-  if (ROOT_CAUSES.some((cue) => cue.test(lower))) return FORETELLS.test(lower) ? undefined : "root-cause";
-  return CHOOSES.test(lower) &&
-    (hasReason || DECISIONS.some((cue) => cue.test(lower)) || CONTRAST.test(lower))
-    ? "decision"
-    : undefined;
+  if (CHECK_MARK.test(lower) || FORETELLS.test(lower)) return undefined;
+  if (ROOT_CAUSES.some((cue) => cue.test(lower))) return "root-cause";
+  const isChoice = hasReason || DECISIONS.some((cue) => cue.test(lower)) || CONTRAST.test(lower);
+  if (CHOOSES.test(lower) && isChoice) return "decision";
+  return hasReason ? "reason" : undefined;
 }
 
 const decides = (lower: string): boolean =>

@@ -195,6 +195,14 @@ describe("reasonsIn", () => {
     expect(reasonsIn(message, "user")).toEqual([]);
   });
 
+  it("takes the statements below a heading about decisions in a user's document as the user's", () => {
+    const plan =
+      "Implement this plan:\n\n# Rows\n\nRows overflow the stack.\n\n## Design decisions\n\n- **Rows**: lists of cells (not tables)\n\n## Steps\n\n1. Read all rows because they are few.";
+    expect(reasonsIn(plan, "user")).toMatchObject([
+      { type: "decision", by: "user", text: "Rows: lists of cells (not tables)" },
+    ]);
+  });
+
   it("reads what a user says beside a pasted review", () => {
     const review = "Deep rows fail\n\nLow Severity\n\nThe stack overflows because of the recursion.";
     expect(textsOf(`${review}\n\nLet's use a list instead of the recursion, I think.`, "user")).toEqual([

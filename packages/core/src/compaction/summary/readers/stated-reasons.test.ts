@@ -87,6 +87,18 @@ describe("statedReasons", () => {
     expect(saidIn(build(true))).toEqual([]);
   });
 
+  it("keeps the observation before an announced change that a later edit took back", () => {
+    const said = saidIn((session) => {
+      session.user("Clean up the imports");
+      session.assistant(
+        "The `rowMap` import was removed since it came from the old printer. I need to add it back since the loader reads it.",
+      );
+      edit(session, "a", "import a", "import a, rowMap");
+      edit(session, "b", "import a, rowMap", "import a");
+    });
+    expect(said).toEqual(["The `rowMap` import was removed since it came from the old printer."]);
+  });
+
   it("keeps the statement after a closer look, not the one before it", () => {
     const said = saidIn((session) => {
       session.user("Why does the linter warn?");

@@ -23,17 +23,16 @@ export function statedReasons(exchanges: readonly Exchange[]): readonly StatedRe
       const next = exchanges[index + 1];
       const after = isLast ? next : undefined;
       const isUndone = edited(exchange, place).some((edit) => undone.has(edit));
-      return withoutDenied(withoutNamed(reasons, next), text, after).filter(
-        (reason) =>
-          !(saysPlan(reason) && (isUndone || wasRefused(after))) &&
-          !(
-            inspectsNext(text) &&
-            byText
+      return withoutDenied(withoutNamed(reasons, next), text, after)
+        .flatMap((reason) => (isUndone || wasRefused(after) ? withoutPlan(reason) : [reason]))
+        .filter(
+          (reason) =>
+            !inspectsNext(text) ||
+            !byText
               .slice(place + 1)
               .flat()
-              .some((later) => settles(later, reason))
-          ),
-      );
+              .some((later) => settles(later, reason)),
+        );
     });
     return [...ofUser, ...kept.flat()];
   });
@@ -42,9 +41,14 @@ export function statedReasons(exchanges: readonly Exchange[]): readonly StatedRe
 export const reasonsAt = (at: number, text: string, by: FactAuthor): StatedReason[] =>
   reasonsIn(text, by).map((reason) => ({ ...reason, at }));
 
-/** Returns true for an announced change, which a refusal or a later edit can undo. */
-const saysPlan = ({ type, text }: StatedReason): boolean =>
-  type === "decision" && proseSentences(text).some(isPlan);
+/** Returns the statement without an announced change, which a refusal or a later edit has undone. */
+function withoutPlan(reason: StatedReason): readonly StatedReason[] {
+  if (reason.type !== "decision") return [reason];
+  const sentences = proseSentences(reason.text);
+  const rest = sentences.filter((sentence) => !isPlan(sentence));
+  if (rest.length === sentences.length) return [reason];
+  return rest.flatMap((sentence) => reasonsAt(reason.at, sentence, reason.by));
+}
 
 /** Returns true if the user refused or interrupted the tool call after a text. `after`: the next exchange. */
 const wasRefused = (after: Exchange | undefined): boolean =>
