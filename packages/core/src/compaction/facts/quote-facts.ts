@@ -156,7 +156,7 @@ const LABELS: Readonly<Record<FactKind, string>> = {
   todo: "Open to-do items:",
   question: "Questions to the user without an answer:",
   decision: "Questions → the user's answers:",
-  cause: "Causes and reasons, stated by the ASSISTANT unless they follow the mark >:",
+  cause: "Said by the ASSISTANT at that time (by the user if they follow the mark >):",
   error: "Errors:",
   file: "Files:",
   reference: "References:",
@@ -168,7 +168,7 @@ const LABELS: Readonly<Record<FactKind, string>> = {
 /** Labels of choices with their reasons. The key is the author. */
 const DECISION_LABELS: Readonly<Record<FactAuthor, string>> = {
   user: "Decisions in the user's words:",
-  assistant: "Decisions that the ASSISTANT made, not the user:",
+  assistant: "Choices of the ASSISTANT at that time, not of the user:",
 };
 
 const labelOf = ({ kind, by }: Fact): string =>

@@ -188,7 +188,7 @@ describe("quoted causes and decisions", () => {
     const at = (text: string): number => lines.findIndex((line) => line.includes(text));
     expect(lines[at("npm hoists") - 1]).toBe("Decisions in the user's words:");
     expect(lines[at("npm hoists")]).toBe("- > Let's use pnpm, since npm hoists too much.");
-    expect(lines[at("drop Windows") - 1]).toBe("Decisions that the ASSISTANT made, not the user:");
+    expect(lines[at("drop Windows") - 1]).toBe("Choices of the ASSISTANT at that time, not of the user:");
   });
 
   const many = reasonsOf((session) => {
@@ -225,11 +225,6 @@ describe("quoted causes and decisions", () => {
     expect(tokensOf(quote([...twice, file]).text)).toBeGreaterThan(800);
     const plain = twice.map((fact): Fact => ({ ...fact, causeType: "reason" }));
     expect(tokensOf(quote([...plain, file]).text)).toBeLessThanOrEqual(400);
-  });
-
-  it("merges statements on the same topic into one line when the budget is full", () => {
-    const { text } = quote(many, 1_500);
-    expect(text).toMatch(/^- .*service-\d+\.ts.*; .*service-\d+\.ts/m);
   });
 
   it("finds every cause that it counts as quoted, whatever the budget is", () => {

@@ -1,5 +1,5 @@
 import type { Fact, FactAuthor } from "../../messages/fact-ledger.ts";
-import { byTopic, formsOf, mergedText, type Reason, settleReasons } from "../summary/readers/readers.ts";
+import { formsOf, type Reason, settleReasons, shortText } from "../summary/readers/readers.ts";
 import type { DraftFact, ReadEntries } from "./fact-source.ts";
 import { plainText } from "./find-facts.ts";
 
@@ -43,14 +43,15 @@ const reasonOf = ({ kind, by = "assistant", causeType = "reason", text, needles 
   needed: needles ?? [text],
 });
 
-/** Writes facts of one group, each whole or short. Short facts on the same topic share a line. */
-export function reasonLines<F extends DraftFact>(facts: readonly F[], isShort: (fact: F) => boolean): string {
-  const whole = facts.filter((fact) => !isShort(fact)).map((fact) => [reasonOf(fact), fact.text] as const);
-  const short = byTopic(facts.filter(isShort).map(reasonOf)).flatMap((reasons) =>
-    reasons.slice(0, 1).map((first) => [first, mergedText(reasons)] as const),
-  );
-  return [...whole, ...short].map(([{ by }, text]) => reasonLine(by, text)).join("\n");
-}
+/** Writes facts of one group, each whole or short. */
+export const reasonLines = <F extends DraftFact>(
+  facts: readonly F[],
+  isShort: (fact: F) => boolean,
+): string =>
+  facts
+    .map((fact) => [reasonOf(fact), isShort(fact)] as const)
+    .map(([reason, short]) => reasonLine(reason.by, short ? shortText(reason) : reason.text))
+    .join("\n");
 
 /** The mark `>` shows that a line has the user's words. */
 const reasonLine = (by: FactAuthor, text: string): string =>

@@ -41,6 +41,8 @@ export const FORMER_LABELS: readonly string[] = [
   "**Errors before the last summary, with their latest known state:**",
   "**Decided by the user, when asked:**",
   "**Causes, decisions and findings the assistant stated:**",
+  "**Causes, decisions and corrected beliefs (of the assistant unless marked as the user's), oldest first:**",
+  "**Other findings the assistant stated:**",
   "**Open at the last summary:**",
   "**Open at the last summary (may have been done since; see 1 and 8):**",
   "**Open at the last summary (may be done by now: see 1 and 8):**",

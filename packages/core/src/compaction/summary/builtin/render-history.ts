@@ -45,7 +45,7 @@ import {
   withoutNotCommitted,
 } from "../readers/readers.ts";
 import { type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
-import { reasonPieces, remarkPieces } from "./render-reasons.ts";
+import { reasonPieces } from "./render-reasons.ts";
 
 /**
  * Renders the sections about the past: requests, user messages and problem solving.
@@ -369,7 +369,6 @@ export function renderProblemSolving(digest: SessionDigest): Piece[] {
     ...digest.plans.slice(-2).map(planPiece),
     ...findingPieces(digest),
     ...reasonPieces(digest),
-    ...remarkPieces(digest),
   ];
 }
 

@@ -9,7 +9,6 @@ import {
   rawContent,
   type UserEntry,
 } from "../../../messages/entry.ts";
-import type { FactAuthor } from "../../../messages/fact-ledger.ts";
 import { indexPairs, type PairIndex } from "../../../messages/pairs.ts";
 import { isCollapsedSpan } from "../../../messages/stand-ins.ts";
 import { isShellTool } from "../../../messages/tool-kinds.ts";
@@ -23,11 +22,11 @@ import {
   openExchange,
 } from "./exchanges.ts";
 import { openDropped, settledTodos } from "./open-items.ts";
-import { saysStillRunning } from "./passing-state.ts";
 import { postedTexts } from "./posted-text.ts";
 import { endsWithQuestion, lastSentences, type Remark, remarksIn } from "./prose.ts";
-import { reasonsIn, type StatedReason } from "./reasons.ts";
+import type { StatedReason } from "./reasons.ts";
 import { readNotification, readStartedTask } from "./replies.ts";
+import { reasonsAt, statedReasons } from "./stated-reasons.ts";
 import { type OpenBefore, type ToolDigest, ToolReader } from "./tool-calls.ts";
 import { mentionedNames, NameTally } from "./touched-code.ts";
 
@@ -169,7 +168,7 @@ class Reader {
       droppedTodos: openDropped(tools.droppedTodos, tools.todos, exchanges),
       remarks: exchanges.flatMap(remarksOf).filter(({ at }) => !this.#covered.has(at)),
       // Covered messages are read too: a summary by a model may omit their reasons, and repetitions merge.
-      reasons: [...exchanges.flatMap(statedReasons), ...this.#posted].sort((a, b) => a.at - b.at),
+      reasons: [...statedReasons(exchanges), ...this.#posted].sort((a, b) => a.at - b.at),
       packages: this.#tallies.packages.heaviest(MAX_PACKAGES, 1),
       programs: this.#tallies.programs.heaviest(MAX_PROGRAMS, 2),
       names: this.#tallies.names.heaviest(MAX_NAMES, 2),
@@ -270,15 +269,6 @@ const isInside = (path: string, folder: string): boolean =>
 function remarksOf({ texts }: Exchange): Remark[] {
   return texts.flatMap(({ at, text }, index) => remarksIn(text, at, index === texts.length - 1));
 }
-
-function statedReasons({ message, texts }: Exchange): StatedReason[] {
-  const ofUser =
-    message === undefined || message.kind === "shell" ? [] : reasonsAt(message.at, message.text, "user");
-  return [...ofUser, ...texts.flatMap(({ at, text }) => reasonsAt(at, text, "assistant"))];
-}
-
-const reasonsAt = (at: number, text: string, by: FactAuthor): StatedReason[] =>
-  reasonsIn(text, by).flatMap((reason) => (saysStillRunning(reason.text) ? [] : [{ ...reason, at }]));
 
 /** Next move as far as the session shows it. Says who has to make the move, and which words show it. */
 type NextMove =

@@ -30,8 +30,7 @@ export const LABELS = {
   plans: "**Plans the assistant wrote:**",
   findings: "**Reported by subagents and background tasks:**",
   reasons:
-    "**Causes, decisions and corrected beliefs (of the assistant unless marked as the user's), oldest first:**",
-  remarks: "**Other findings the assistant stated:**",
+    "**Causes, decisions and corrections, oldest first, as the assistant (or the user, if marked) stated them at that time. Later items and later work can have replaced them:**",
   todos: "**To-do list:**",
   remaining: "**Remaining work in the assistant's own words (its plan, not approved by the user):**",
   waiting: "**Open when this summary was written (newer messages may have finished it):**",

@@ -91,13 +91,10 @@ export {
   isWorthNoting,
   lastSentences,
   proseSentences,
-  type Remark,
   resultSentence,
   withoutBold,
 } from "./prose.ts";
 export {
-  byTopic,
-  mergedText,
   readReasonItem,
   reasonItem,
   reasonRank,

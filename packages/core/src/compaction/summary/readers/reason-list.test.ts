@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ReasonType } from "./reason-cues.ts";
-import { byTopic, mergedText, readReasonItem, reasonItem, settleReasons } from "./reason-list.ts";
+import { readReasonItem, reasonItem, settleReasons } from "./reason-list.ts";
 import { formsOf, type Reason, type StatedReason } from "./reasons.ts";
-import { contentWords } from "./topic-words.ts";
 
 const reason = (text: string, type: ReasonType = "root-cause", by: Reason["by"] = "assistant"): Reason => ({
   type,
@@ -21,6 +20,20 @@ describe("settleReasons", () => {
     const long = reason("The upload failed because the proxy `edge-3` buffers the whole body.");
     expect(settleReasons([short, long])).toEqual([long]);
     expect(settleReasons([long, short])).toEqual([long]);
+  });
+
+  it("keeps a statement in its place when a shorter form of it comes later", () => {
+    const long = reason("The upload failed because the proxy `edge-3` buffers the whole body.");
+    const other = reason("The login page is slow because of the font.");
+    const short = reason("The upload failed because the proxy buffers the body.");
+    expect(settleReasons([long, other, short])).toEqual([long, other]);
+  });
+
+  it("drops a decision against work when a later statement says that the work was done", () => {
+    const skipped = reason("Won't fix - printing all rows in one table is intentional.", "decision");
+    const done = reason("Fixed the printing of rows, now one table per day instead of all rows.", "decision");
+    expect(textsOf(settleReasons(fresh(skipped, done)))).toEqual([done.text]);
+    expect(settleReasons(fresh(skipped))).toHaveLength(1);
   });
 
   it("keeps two statements that differ in a number or a name", () => {
@@ -147,53 +160,6 @@ describe("settleReasons", () => {
   });
 });
 
-describe("byTopic and mergedText", () => {
-  it("puts statements on the same topic by the same author on one line, with the names of both", () => {
-    const reasons = [
-      reason("The issue is that the export job reads `orders.csv` twice."),
-      reason("The login page is slow because of the font."),
-      reason("The issue is that the export job never closes `orders.csv`."),
-    ];
-    const groups = byTopic(reasons);
-    expect(groups.map((group) => group.length)).toEqual([2, 1]);
-    expect(mergedText(groups[0] ?? [])).toBe(
-      "the export job reads `orders.csv` twice.; the export job never closes `orders.csv`.",
-    );
-  });
-
-  it("does not put a user's and the assistant's statement on one line", () => {
-    const text = "The export job reads the orders twice because of the lock.";
-    expect(byTopic([reason(text), reason(text, "root-cause", "user")])).toHaveLength(2);
-  });
-
-  it("invents nothing: all content words of a merged line come from its statements", () => {
-    const word = fc.constantFrom(
-      "export",
-      "orders.csv",
-      "because",
-      "cache",
-      "not",
-      "512",
-      "lock",
-      "timeout",
-      "the",
-      "is",
-    );
-    const sentence = fc.array(word, { minLength: 3, maxLength: 40 }).map((words) => words.join(" "));
-    fc.assert(
-      fc.property(fc.array(sentence, { maxLength: 12 }), (sentences) => {
-        const reasons = sentences.map((text) => reason(text));
-        const groups = byTopic(reasons);
-        expect(groups.flat()).toHaveLength(reasons.length);
-        for (const group of groups) {
-          const sources = contentWords(textsOf(group).join(" "));
-          for (const said of contentWords(mergedText(group))) expect(sources.has(said)).toBe(true);
-        }
-      }),
-    );
-  });
-});
-
 describe("reasonItem", () => {
   it("writes a list item that the next summary reads back", () => {
     for (const type of ["decision", "root-cause", "correction", "reason"] as const) {
@@ -202,6 +168,12 @@ describe("reasonItem", () => {
         expect(readReasonItem(reasonItem(type, by, text))).toEqual({ type, by, text, needed: [text] });
       }
     }
+  });
+
+  it("reads the name that earlier versions wrote", () => {
+    expect(readReasonItem("- Reason: The lock is released late.")).toEqual(
+      readReasonItem("- Said: The lock is released late."),
+    );
   });
 
   it("reads no other item, and no item of another author that is too long", () => {

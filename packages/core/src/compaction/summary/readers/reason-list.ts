@@ -1,5 +1,6 @@
 import type { FactAuthor } from "../../../messages/fact-ledger.ts";
 import { headOf } from "../../../messages/text.ts";
+import { proseSentences } from "./prose.ts";
 import { connectiveAt, type ReasonType } from "./reason-cues.ts";
 import { OMISSION, type Reason, type StatedReason } from "./reasons.ts";
 import { isNegative } from "./said-words.ts";
@@ -66,13 +67,8 @@ function withoutRepetitions<R extends Reason>(list: readonly Compared<R>[]): Com
   let kept: Compared<R>[] = [];
   for (const one of list.toReversed()) {
     if (kept.some((other) => repeats(other, one))) continue;
-    // A newer statement can be a shorter repetition of this one.
-    const shorter = kept.filter((other) => repeats(one, other));
-    const [first] = shorter;
-    kept =
-      first === undefined
-        ? [...kept, one]
-        : kept.flatMap((other) => (other === first ? one : shorter.includes(other) ? [] : other));
+    // A newer statement can be a shorter repetition of this one, which keeps its place.
+    kept = [...kept.filter((other) => !repeats(one, other)), one];
   }
   return kept.reverse();
 }
@@ -138,15 +134,16 @@ const namesIn = (text: string): ReadonlySet<string> =>
 
 /** Words that say explicitly that an earlier belief or choice was wrong. */
 const RETRACTS =
-  /\b(?:i|we)(?: was| were)? (?:wrong|mistaken)\b|\b(?:i|we|you|who)(?:'d|’d| had| have)? (?:\w+ ){0,2}(?:assumed|thought|believed|expected|claimed)\b|\b(?:misread|misdiagnosed|mistook)\b|^\W*(?:correction|scratch that|actually|no,|wait)|\b(?:turns|turned) out\b|\bmy (?:\w+ )?(?:assumption|diagnosis|theory|explanation|claim|analysis)\b|\b(?:changed? (?:my|our) minds?|on second thought|revert(?:ed|ing)? (?:the|that|this|our|my) (?:decision|choice))\b/i;
+  /\breconsidered\b|\b(?:i|we)(?: was| were)? (?:wrong|mistaken)\b|\b(?:i|we|you|who)(?:'d|’d| had| have)? (?:\w+ ){0,2}(?:assumed|thought|believed|expected|claimed)\b|\b(?:misread|misdiagnosed|mistook)\b|^\W*(?:correction|scratch that|actually|no,|wait)|\b(?:turns|turned) out\b|\bmy (?:\w+ )?(?:assumption|diagnosis|theory|explanation|claim|analysis)\b|\b(?:changed? (?:my|our) minds?|on second thought|revert(?:ed|ing)? (?:the|that|this|our|my) (?:decision|choice))\b/i;
 /** Words before a denied thing, as in "not the cache" or "instead of the cache". */
 const DENIAL =
-  /(?:,? (?:and |but )?(?:not|instead of|rather than|no longer|never)|\b(?:is|was|were|are)n't|\bis not|\bwas not) (?:(?:in|on|from|by|with|using|because of|due to|caused by|the|a|an|our|my|your|just|only|actually|really) ){0,4}([^,.;:()—–?!]{2,60})/gi;
+  /(?:,? (?:and |but )?(?:not|instead of|rather than|no longer|never)|\b(?:is|was|were|are)n't|\bis not|\bwas not) (?:(?:in|on|from|by|with|using|because of|due to|caused by|the|a|an|our|my|your|just|only|actually|really) ){0,4}((?:[^,.;:()—–?!]|(?<=\w)[:.](?=\w)){2,60})/gi;
 const MAX_DENIALS = 6;
 
 /** Returns true if `later` shows that `one` is wrong or was given up. `isRecent`: `one` came right before. */
 function corrects(later: Compared<Reason>, one: Compared<Reason>, isRecent: boolean): boolean {
   if (isOfUser(one) && !isOfUser(later)) return false;
+  if (isDoneSince(one, later)) return true;
   // A choice replaces a choice, and a finding replaces a belief. A retraction can replace both.
   const isSameKind = (one.reason.type === "decision") === (later.reason.type === "decision");
   if (!later.retracts && !isSameKind) return false;
@@ -158,50 +155,27 @@ function corrects(later: Compared<Reason>, one: Compared<Reason>, isRecent: bool
   );
 }
 
-function deniedIn(text: string): readonly ReadonlySet<string>[] {
+/** Words of a decision against work, and words that say that work was done. */
+const DECLINES = /\b(?:won't fix|won’t fix|will not fix|skip(?:ped|ping)?|not worth)\b/i;
+const DONE = /^\W*(?:now |also |reconsidered\W+)?(?:fixed|implemented|added|changed|done)\b/i;
+
+/** Returns true if `later` says that the work was done that `one` decided against. */
+const isDoneSince = (one: Compared<Reason>, later: Compared<Reason>): boolean =>
+  DECLINES.test(one.text) &&
+  DONE.test(later.text) &&
+  !DECLINES.test(later.text) &&
+  shareIn(contentWords(proseSentences(one.text)[0] ?? ""), later.words) >= CORRECTED_SHARE;
+
+/** Returns the words of each thing that a text denies. */
+export function deniedIn(text: string): readonly ReadonlySet<string>[] {
   return [...text.matchAll(DENIAL)]
     .slice(0, MAX_DENIALS)
     .map(([, thing = ""]) => contentWords(beforeReason(thing)))
     .filter((words) => words.size > 0);
 }
 
-/** Share of the words of a statement that another statement on the same topic has. */
-const SAME_TOPIC_SHARE = 0.35;
-/** Maximum length of a line with several statements. */
-const MERGED_CHARS = 420;
-
-/**
- * Groups statements on the same topic, by the same author and of the same type, so that they can share a
- * line. Each group is in the order of the list.
- */
-export function byTopic<R extends Reason>(reasons: readonly R[]): readonly (readonly R[])[] {
-  const groups: { readonly all: R[]; words: ReadonlySet<string>; chars: number }[] = [];
-  for (const reason of reasons) {
-    const words = contentWords(reason.text);
-    const chars = shortText(reason).length;
-    const group = groups.find(
-      (other) =>
-        other.all[0]?.type === reason.type &&
-        other.all[0].by === reason.by &&
-        other.chars + chars <= MERGED_CHARS &&
-        shareIn(words, other.words) >= SAME_TOPIC_SHARE,
-    );
-    if (group === undefined) groups.push({ all: [reason], words, chars });
-    else {
-      group.all.push(reason);
-      group.words = new Set([...group.words, ...words]);
-      group.chars += chars;
-    }
-  }
-  return groups.map(({ all }) => all);
-}
-
 /** Returns the statement without the words that carry no content. */
 export const shortText = ({ needed }: Pick<Reason, "needed">): string => needed.join(` ${OMISSION} `);
-
-/** Returns the short texts of statements on one line. */
-export const mergedText = (reasons: readonly Pick<Reason, "needed">[]): string =>
-  [...new Set(reasons.map(shortText))].join("; ");
 
 /**
  * Importance of a statement, the highest first: decisions of the user, causes, decisions of the assistant,
@@ -216,10 +190,15 @@ const NAMES: Readonly<Record<ReasonType, string>> = {
   decision: "Decision",
   "root-cause": "Cause",
   correction: "Corrected",
-  reason: "Reason",
+  reason: "Said",
 };
-const TYPES = new Map(Object.entries(NAMES).map(([type, name]) => [name, type as ReasonType]));
-const ITEM = /^- (Decision|Cause|Corrected|Reason)( \(user\))?: (\S[\s\S]*)$/;
+/** Names that earlier versions wrote. */
+const FORMER_NAMES: Readonly<Record<string, ReasonType>> = { Reason: "reason" };
+const TYPES: ReadonlyMap<string, ReasonType> = new Map([
+  ...Object.entries(NAMES).map(([type, name]) => [name, type as ReasonType] as const),
+  ...Object.entries(FORMER_NAMES),
+]);
+const ITEM = /^- (Decision|Cause|Corrected|Said|Reason)( \(user\))?: (\S[\s\S]*)$/;
 
 /** Writes the list item of a statement. Only a user's statement names its author. */
 export const reasonItem = (type: ReasonType, by: FactAuthor, text: string): string =>

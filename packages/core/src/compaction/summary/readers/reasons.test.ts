@@ -15,9 +15,9 @@ describe("reasonsIn", () => {
     ["It turns out that the worker never receives the signal.", "root-cause"],
     ["The login test failed because the clock of the container is in UTC.", "root-cause"],
     ["The upload was broken - the proxy buffers the whole body.", "root-cause"],
-    ["This failure is pre-existing and has nothing to do with the change.", "root-cause"],
+    ["This failure is pre-existing and has nothing to do with the change.", "reason"],
     ["We decided to keep SQLite because the tests run offline.", "decision"],
-    ["The parser uses a stack instead of recursion.", "decision"],
+    ["We use a stack instead of recursion in the parser.", "decision"],
     ["I'll put the lock into Redis because two servers share it.", "decision"],
     ["The right approach is to validate the token in the gateway.", "decision"],
     ["I was wrong: the invoices are rounded by the printer.", "correction"],
@@ -29,15 +29,13 @@ describe("reasonsIn", () => {
     ["测试失败的原因是数据库连接没有关闭。", "root-cause"],
     ["The reset fails if the folder has only new files, because nothing matches.", "root-cause"],
     ["The reviewer's comment is wrong: the sender escapes the text.", "correction"],
-    ["That is not a real leak, the pool owns the socket.", "correction"],
-    ["This case is already covered by the parser test.", "correction"],
+    ["This case is already covered by the parser test.", "reason"],
     ["Skip this finding, the list has at most ten rows.", "decision"],
     ["I won't cache the rows, the list is short.", "decision"],
     ["A second index is not worth the disk space.", "decision"],
     ["Don't tag the nightly build.", "decision"],
-    ["I'd suggest the second option - it works in every language.", "decision"],
+    ["I'd suggest the second option - it works in every language.", "reason"],
     ["Rounding must happen in the printer, not the parser.", "decision"],
-    ["The formatter rewrites the rows, not the generator.", "reason"],
     ["The export stops early, as the reader closes the pipe.", "reason"],
     ["I can see that `printRow` escapes the text.", "reason"],
   ])("recognizes a statement with its reason: %s", (sentence, type) => {
@@ -58,7 +56,18 @@ describe("reasonsIn", () => {
     "The tests should now pass because the index exists.",
     "Nothing changed in the parser since version 4.",
     "Because.",
-  ])("ignores a guess, a question, a plan or filler: %s", (sentence) => {
+    "The parser uses a stack instead of recursion.",
+    "You could use a stack instead of recursion.",
+    "The new player will sound like a real organ instead of beeps.",
+    "The build will fail due to the missing import.",
+    "Wait, that's not right either.",
+    "The import is not used yet because the page is old.",
+    "The nightly job is still running because the queue is long.",
+    "But I need to confirm the row count rather than trusting the report.",
+    "I checked each row against the source rather than trusting the report.",
+    "I have two options: skip the hook or repair the warnings.",
+    'The notice says "use SQLite instead of Postgres for all tests".',
+  ])("ignores a guess, a question, a plan, a passing state, a proposal or filler: %s", (sentence) => {
     expect(reasonsIn(sentence, "assistant")).toEqual([]);
   });
 
@@ -92,6 +101,12 @@ describe("reasonsIn", () => {
     ]);
   });
 
+  it("keeps the list item that a conclusion after the list refers to", () => {
+    expect(
+      textsOf("1. The rows are stored as escape codes.\n\nSo a `red` row never reaches the parser."),
+    ).toEqual(["The rows are stored as escape codes. So a `red` row never reaches the parser."]);
+  });
+
   it("keeps the sentences of the same paragraph that say how things are", () => {
     const paragraph = "The problem is the shared buffer. It never gets flushed. The tests ran twice today.";
     expect(textsOf(paragraph)).toEqual(["The problem is the shared buffer. It never gets flushed."]);
@@ -107,17 +122,92 @@ describe("reasonsIn", () => {
     expect(textsOf(`${decision}\n\nThe clock drifts, so the export starts late.`)).toHaveLength(2);
   });
 
-  it("takes an observation about code right before the change that it leads to as its reason", () => {
-    expect(textsOf("`parseRow` is not called by any printer. Let me remove it.")).toEqual([
-      "`parseRow` is not called by any printer.",
-    ]);
+  it("takes an observation about code with the change that it leads to as a decision", () => {
+    const said = "`parseRow` is not called by any printer. Let me remove it from the row module.";
+    expect(reasonsIn(said, "assistant")).toMatchObject([{ type: "decision", text: said }]);
     expect(textsOf("`parseRow` is not called by any printer. Let me look for it.")).toEqual([]);
     expect(textsOf("The tests are not done. Let me remove it.")).toEqual([]);
   });
 
   it("takes a list of limits as reasons, and skipped findings as decisions", () => {
     expect(typesOf("## Limitations\n\n- Plain printers fall back to the first color.")).toEqual(["reason"]);
-    expect(typesOf("**Skip:**\n- **Row cache** - the rows fit into memory")).toEqual(["decision"]);
+    expect(reasonsIn("**Skipped:**\n- **Row cache** - the rows fit into memory", "assistant")).toMatchObject([
+      { type: "decision", text: "Skipped: Row cache - the rows fit into memory" },
+    ]);
+  });
+
+  it("takes advice to skip findings as advice, not as a decision", () => {
+    expect(
+      reasonsIn("**Questionable/Skip:**\n- **Row cache** - the rows fit into memory", "assistant"),
+    ).toMatchObject([{ type: "reason", text: "Questionable/Skip: Row cache - the rows fit into memory" }]);
+  });
+
+  it("keeps the heading of things that are not done with each of them", () => {
+    const text = "## Out of scope\n\nPrinters for labels and maps.\n\n## Result\n\nAll rows are printed.";
+    expect(textsOf(text)).toEqual(["Out of scope: Printers for labels and maps."]);
+    expect(textsOf("**Skipped items (per your request):**\n- #5: the slow lookup of rows")).toEqual([
+      "Skipped items (per your request): #5: the slow lookup of rows",
+    ]);
+  });
+
+  it("takes no item of a list of possibilities as a decision", () => {
+    const items = "1. Use a stack instead of recursion\n2. Keep the recursion because it is short";
+    expect(textsOf(`Your options:\n${items}\n\nWhich one?`)).toEqual([]);
+    expect(textsOf(`## Your options for the parser\n\n${items}`)).toEqual([]);
+    expect(textsOf(`There are two ways:\n${items}`)).toEqual([]);
+  });
+
+  it("takes no finding, plan or open question as a decision", () => {
+    const item = "- The right fix is a stack instead of recursion";
+    for (const heading of ["Review findings", "Issues", "Next steps", "Open questions"])
+      expect(typesOf(`## ${heading}\n\n${item}`)).toEqual([]);
+    expect(typesOf(item)).toEqual(["decision"]);
+  });
+
+  it("leaves out a statement whose subject is in a sentence that it does not have", () => {
+    expect(textsOf("Let me remove it since the printer has its own.")).toEqual([]);
+    expect(textsOf("This makes the test pass because nothing is checked.")).toEqual([]);
+    expect(textsOf("Perfect! That explains the failure of the export completely.")).toEqual([]);
+    expect(textsOf("`rowMap` has no reader. Let me remove it since the printer has its own.")).toEqual([
+      "`rowMap` has no reader. Let me remove it since the printer has its own.",
+    ]);
+  });
+
+  it("takes no guess as a cause, even after an announcement", () => {
+    expect(textsOf("Found the issue! The server is probably reading the old folder.")).toEqual([]);
+  });
+
+  it("reads a user's sentence as a decision only if it is an instruction or a choice", () => {
+    const isDecision = (text: string): boolean => typesOf(text, "user").includes("decision");
+    expect(isDecision("yes, let's keep the table because the report needs it")).toBe(true);
+    expect(isDecision("Use pnpm instead of npm for all packages.")).toBe(true);
+    expect(isDecision("The page feels wrong because it has a large header instead of a card.")).toBe(false);
+    expect(isDecision("Alternatively we could write a new printer instead of a module.")).toBe(false);
+    expect(isDecision("Why do we use npm instead of pnpm?")).toBe(false);
+  });
+
+  it.each([
+    "Rows can be lost\n\nMedium Severity\n\nUse a stack instead of recursion, because deep rows fail.",
+    "In src/rows/print.ts around lines 7 to 9, the stack fails because it is small; use a list instead.",
+    "review feedback:\n\n1. Recursion\nUse a stack instead of recursion.\n\n2. Tests\nNo tests found.",
+    "Implement this plan:\n\n# Rows\n\n- We decided to use a stack instead of recursion.",
+  ])("takes no decision of the user from a pasted text: %j", (message) => {
+    expect(reasonsIn(message, "user")).toEqual([]);
+  });
+
+  it("takes the statements below a heading about decisions in a user's document as the user's", () => {
+    const plan =
+      "Implement this plan:\n\n# Rows\n\nRows overflow the stack.\n\n## Design decisions\n\n- **Rows**: lists of cells (not tables)\n\n## Steps\n\n1. Read all rows because they are few.";
+    expect(reasonsIn(plan, "user")).toMatchObject([
+      { type: "decision", by: "user", text: "Rows: lists of cells (not tables)" },
+    ]);
+  });
+
+  it("reads what a user says beside a pasted review", () => {
+    const review = "Deep rows fail\n\nLow Severity\n\nThe stack overflows because of the recursion.";
+    expect(textsOf(`${review}\n\nLet's use a list instead of the recursion, I think.`, "user")).toEqual([
+      "Let's use a list instead of the recursion, I think.",
+    ]);
   });
 
   it("needs the reason of each sentence of a long paragraph, and never only an empty opening", () => {

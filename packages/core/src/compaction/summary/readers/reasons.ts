@@ -1,6 +1,7 @@
 import type { FactAuthor } from "../../../messages/fact-ledger.ts";
 import { headOf, tailOf } from "../../../messages/text.ts";
 import { headAndTail, oneLine } from "../clip.ts";
+import { ownWords } from "./own-words.ts";
 import { hasIdeographs, proseSentences } from "./prose.ts";
 import {
   announcedType,
@@ -8,6 +9,9 @@ import {
   connectiveAt,
   continuesReason,
   headingType,
+  isGuess,
+  isOptionList,
+  isUnresolved,
   leadInLength,
   type ReasonType,
   reasonTypeOf,
@@ -46,6 +50,8 @@ const MIN_CHARS_IDEOGRAPHIC = 8;
 const MIN_WORDS = 3;
 /** The same for a sentence that only announces code. */
 const MIN_WORDS_OF_OPENING = 5;
+/** The same for a statement without a cue after an announcement or a heading. Numbers do not count. */
+const MIN_WORDS_ANNOUNCED = 4;
 /** Number of content words below which a reason is only filler. */
 const MIN_WORDS_OF_REASON = 1;
 /** Maximum length of a statement with the sentences that belong to it: a paragraph. */
@@ -62,41 +68,92 @@ const MAX_PER_TEXT = 12;
 export function reasonsIn(text: string, by: FactAuthor): readonly Reason[] {
   const units = unitsOf(by === "user" ? ownWords(text) : headAndTail(text, SCANNED_CHARS));
   const found: Reason[] = [];
-  let announced: ReasonType | undefined;
+  let section: Section = {};
   let used = 0;
   for (let index = 0; index < units.length; index++) {
     const unit = units[index] as Unit;
     if (unit.kind === "heading") {
-      announced = headingType(unit.text);
+      section = sectionOf(unit.text);
+      continue;
+    }
+    if (unit.kind === "item" ? section.hasOptions : isOptionList(unit.text)) {
+      section = { isUndecided: section.isUndecided, hasOptions: true };
       continue;
     }
     const next = unit.text.length > MAX_ANNOUNCEMENT_CHARS ? undefined : announcedType(unit.text);
     if (next !== undefined && !saysEnough(unit.text.slice(leadInLength(unit.text)))) {
-      announced = next;
+      section = { ...section, announced: next };
       continue;
     }
-    const type = typeOf(unit, by, announced) ?? (isReasonForChange(units, index) ? "reason" : undefined);
+    const { announced, title } = section;
+    // Code follows, and the next sentence says what it means.
+    if (announced !== undefined && /[:：]$/.test(unit.text) && units[index + 1]?.kind === "pause") continue;
+    const own = typeOf(unit, by, section);
+    const isForChange = (own === undefined || own === "reason") && isReasonForChange(units, index);
+    const type = isForChange ? "decision" : own;
     const hasDetails = type !== "reason" || announced !== undefined;
     // A heading covers the whole list below it.
-    if (unit.kind !== "item") announced = undefined;
+    if (unit.kind !== "item") section = { isUndecided: section.isUndecided };
     if (type === undefined) continue;
     const start = startOfArgument(units, index, used);
-    const end = endOfStatement(units, index, { type, by, start, hasDetails });
-    const parts = units.slice(start, end).map(({ text: part }) => part);
+    if (start === index && type !== "correction" && isUnresolved(unit.text)) {
+      const last = index === used ? found.at(-1) : undefined;
+      const joined = last === undefined ? "" : `${last.text} ${unit.text}`;
+      if (last === undefined || joined.length > MAX_CHARS) continue;
+      found[found.length - 1] = { type: last.type === "reason" ? type : last.type, by, ...formsOf([joined]) };
+      used = index + 1;
+      continue;
+    }
+    const end = isForChange ? index + 2 : endOfStatement(units, index, { type, by, start, hasDetails });
+    const parts = units.slice(start, end).flatMap(({ text: part }) => (part === "" ? [] : [part]));
     if (!hasContent(parts)) continue;
-    found.push({ type, by, ...formsOf(parts) });
+    const titled = title === undefined ? parts : [`${title}: ${parts[0]}`, ...parts.slice(1)];
+    found.push({ type, by, ...formsOf(titled) });
     used = end;
     index = end - 1;
   }
   return found.slice(0, MAX_PER_TEXT);
 }
 
+/** Part of a text below a heading, or after a sentence that announces something. */
+interface Section {
+  /** Type of the statements that need no cue. */
+  readonly announced?: ReasonType | undefined;
+  /** Heading that each statement needs, because it says the contrary without it. */
+  readonly title?: string;
+  /** True if the part lists findings, plans or questions, so that it decides nothing. */
+  readonly isUndecided?: boolean | undefined;
+  /** True if the list items are possibilities, none of which is chosen yet. */
+  readonly hasOptions?: boolean;
+}
+
+function sectionOf(heading: string): Section {
+  if (isOptionList(heading)) return { hasOptions: true, isUndecided: true };
+  const type = headingType(heading);
+  if (type === "skipped" || type === "skippable")
+    return { announced: type === "skipped" ? "decision" : "reason", title: heading.replace(/[\s:：]+$/, "") };
+  return type === "undecided" ? { isUndecided: true } : { announced: type };
+}
+
 /** Returns the type of a unit. A sentence after an announcement or a heading needs no cue. */
-function typeOf(unit: Unit, by: FactAuthor, announced: ReasonType | undefined): ReasonType | undefined {
+function typeOf(
+  unit: Unit,
+  by: FactAuthor,
+  { announced, isUndecided, title }: Section,
+): ReasonType | undefined {
   if (unit.text.length > MAX_SENTENCE_CHARS) return undefined;
   const type = reasonTypeOf(unit.text, by);
+  if (type === "decision" && isUndecided === true) return undefined;
   if (type !== undefined && type !== "reason") return type;
-  const isStatement = announced !== undefined && !/[?？]\W{0,4}$/.test(unit.text) && !isStep(unit.text);
+  const isStatement =
+    announced !== undefined &&
+    !/[?？]\W{0,4}$/.test(unit.text) &&
+    !isStep(unit.text) &&
+    !isGuess(unit.text, by) &&
+    (title !== undefined ||
+      /[:：]$/.test(unit.text) ||
+      hasIdeographs(unit.text) ||
+      contentWords(unit.text.replace(/\d+/g, "")).size >= MIN_WORDS_ANNOUNCED);
   return isStatement ? announced : type;
 }
 
@@ -115,7 +172,8 @@ function isReasonForChange(units: readonly Unit[], index: number): boolean {
     NAME.test(text) &&
     saysHowThingsAre(text) &&
     !isAside(text) &&
-    announcesChange(next.text)
+    announcesChange(next.text) &&
+    saysEnough(next.text)
   );
 }
 
@@ -251,17 +309,28 @@ function startOfArgument(units: readonly Unit[], index: number, from: number): n
   let start = index;
   let chars = units[index]?.text.length ?? 0;
   while (start > Math.max(from, index - MAX_BEFORE) && refersBack(units[start]?.text ?? "")) {
-    const { kind, text } = units[start - 1] as Unit;
+    // Code between two sentences belongs to the first one, which announces it.
+    const isCode = units[start - 1]?.kind === "pause" && /[:：]$/.test(units[start - 2]?.text ?? "");
+    const before = isCode ? start - 2 : start - 1;
+    const { kind, text } = units[before] as Unit;
     chars += text.length;
-    if (kind !== "sentence" || isAside(text) || chars > MAX_CHARS) break;
-    start--;
+    if (before < from || (kind !== "sentence" && kind !== "item") || isAside(text) || chars > MAX_CHARS)
+      break;
+    start = before;
   }
   return start;
 }
 
 /** Returns true for a sentence that states nothing about the work: a question, the next step or a short cheer. */
 const isAside = (text: string): boolean =>
-  /[?？]$/.test(text) || isStep(text) || text.length < MIN_CHARS_IDEOGRAPHIC || contentWords(text).size === 0;
+  /[?？]$/.test(text) ||
+  isStep(text) ||
+  /^\W*looking at\b.*:$/i.test(text) ||
+  text.length < MIN_CHARS_IDEOGRAPHIC ||
+  contentWords(text).size < MIN_WORDS_OF_CONTEXT;
+
+/** Number of content words below which a sentence says nothing about the next one, as in "Perfect!". */
+const MIN_WORDS_OF_CONTEXT = 2;
 
 /** Maximum length of a sentence that repeats a decision in short, as in "Ship both." */
 const MAX_ECHO_CHARS = 40;
@@ -333,21 +402,4 @@ function hasContent(parts: readonly string[]): boolean {
 function saysEnough(text: string): boolean {
   const least = hasIdeographs(text) ? MIN_CHARS_IDEOGRAPHIC : MIN_CHARS;
   return text.length >= least && contentWords(text).size >= MIN_WORDS;
-}
-
-/** A longer message of a user has pasted text in its middle. */
-const OWN_WORDS_CHARS = 2_000;
-const HEAD_CHARS = 1_300;
-const TAIL_CHARS = 700;
-/** Line that a program printed. */
-const PRINTED =
-  /^(?:\s{4,}|\t|\s*(?:---|===|\+\+\+|@@|[[>❯➜$│├└┃✓✔✗×●{}<]|\S+\.\w{1,5}:\d+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|at\s|(?:error|warning|info|debug|fatal)\b[:[]|\d+m?s$))/i;
-
-function ownWords(text: string): string {
-  const ends =
-    text.length <= OWN_WORDS_CHARS ? text : `${headOf(text, HEAD_CHARS)}\n${tailOf(text, TAIL_CHARS)}`;
-  return ends
-    .split("\n")
-    .filter((line) => !PRINTED.test(line))
-    .join("\n");
 }
