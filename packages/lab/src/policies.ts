@@ -162,6 +162,7 @@ function createShrink(options: PolicyOptions, name: string, model: Model | undef
       const compaction = await compact(plan, portsFor(entries), {
         model,
         targetTokens,
+        limitTokens: thresholds.autoCompact,
         restoreBudgetTokens,
         transcriptPath: input.transcriptPath,
         recallTool: RECALL_TOOL_NAME,

@@ -166,8 +166,8 @@ export async function compact(
 }
 
 /**
- * Factor by which quoted facts may exceed the target. The target is well below the threshold, and a fact that
- * does not fit is out of the agent's sight. Only small windows need this.
+ * Factor by which quoted facts may exceed the target, up to the limit. A fact that does not fit is out of the
+ * agent's sight. Only small windows need this.
  */
 const FACTS_OVERSHOOT = 1.1;
 
@@ -240,10 +240,11 @@ function resultCeiling(
   overshoot = 1,
 ): number {
   const { estimateBefore } = plan;
-  const { leastSaving, targetTokens = estimateBefore } = options;
+  const { leastSaving, targetTokens = estimateBefore, limitTokens = targetTokens } = options;
   const worthwhile = estimateBefore - smallestWorthwhileSaving(plan);
   const most = leastSaving === "some" || leastTokens > worthwhile ? estimateBefore - 1 : worthwhile;
-  return Math.min(Math.floor(targetTokens * overshoot) - 1, most);
+  const fitting = Math.max(targetTokens, Math.min(Math.floor(targetTokens * overshoot), limitTokens));
+  return Math.min(fitting - 1, most);
 }
 
 /**
