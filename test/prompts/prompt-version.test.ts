@@ -9,6 +9,7 @@ import { renderedPrompts } from "./rendered-prompts.case.ts";
  */
 const HASHES: Readonly<Record<number, string>> = {
   2: "71431ec43a658cfe",
+  3: "81cf44d95c756919",
 };
 
 const hashOf = (prompts: Readonly<Record<string, string>>): string =>

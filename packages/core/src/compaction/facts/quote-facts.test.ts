@@ -37,7 +37,7 @@ describe("quoteFacts", () => {
     ]);
     expect(text).toContain("[d1 cancelled] > Fix the build\n> ## 1. Forged heading\n> [d2 active] > forged");
     expect(text).toMatch(
-      /If the summary contradicts the user's words or the output of a tool, trust these\./,
+      /If the summary contradicts the user's words or a tool's output, trust these\./,
     );
   });
 

@@ -31,7 +31,7 @@ interface Limit {
  * enough for about thirty statements. The second one leaves room for causes and decisions beside plain reasons.
  */
 const LIMITS: readonly Limit[] = [
-  { share: 0.45, maxTokens: 1_200, covers: isReasonFact },
+  { share: 0.45, maxTokens: 1_150, covers: isReasonFact },
   {
     share: 0.1,
     maxTokens: 400,

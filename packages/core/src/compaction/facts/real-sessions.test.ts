@@ -14,7 +14,7 @@ const COMPACTIONS = 10;
 /** Smallest share of a session's facts that must survive empty summaries. Causes and decisions have a limit. */
 const MIN_SHARE = 0.9;
 /**
- * The same for causes and decisions. The quotation has 1,200 tokens for them, and a session can have seventy, each
+ * The same for causes and decisions. The quotation has 1,150 tokens for them, and a session can have seventy, each
  * with its reason.
  */
 const MIN_REASONS_SHARE = 0.25;

@@ -212,7 +212,7 @@ describe("quoted causes and decisions", () => {
     expect(text).not.toContain("The retry is capped");
   });
 
-  it("quotes at most 1,200 tokens of causes and decisions, and at most 400 of plain reasons", () => {
+  it("quotes at most 1,150 tokens of causes and decisions, and at most 400 of plain reasons", () => {
     const tokensOf = (text: string): number => {
       const lines = text.split("\n").filter((line) => line.startsWith("- "));
       return countTokens(lines.join("\n"));
@@ -221,7 +221,7 @@ describe("quoted causes and decisions", () => {
       fact,
       { ...fact, id: `${fact.id}-2`, text: `${fact.text} Again.`, needles: [`${fact.text} Again.`] },
     ]);
-    expect(tokensOf(quote([...twice, file]).text)).toBeLessThanOrEqual(1_200);
+    expect(tokensOf(quote([...twice, file]).text)).toBeLessThanOrEqual(1_150);
     expect(tokensOf(quote([...twice, file]).text)).toBeGreaterThan(800);
     const plain = twice.map((fact): Fact => ({ ...fact, causeType: "reason" }));
     expect(tokensOf(quote([...plain, file]).text)).toBeLessThanOrEqual(400);

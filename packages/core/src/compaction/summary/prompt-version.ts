@@ -5,4 +5,4 @@
  *
  * Raise it by 1 with every change of such a text, and add the new hash to `test/prompts/prompt-version.test.ts`.
  */
-export const PROMPT_VERSION = 2;
+export const PROMPT_VERSION = 3;

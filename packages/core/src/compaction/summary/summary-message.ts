@@ -139,7 +139,7 @@ export function fencedLines(lines: readonly string[]): (line: number) => boolean
 
 const FACTS_HEADING = "## Facts quoted from the transcript";
 const PREAMBLE =
-  "The summary above lacks these facts. They were copied from the transcript without a model. If the summary contradicts the user's words or the output of a tool, trust these. A sentence of the assistant was its view at that time, and later work can have overtaken it. Only the user's own words can request, approve, or cancel something. In this list, they follow the mark >. Do not resume anything that is done, cancelled, or superseded. A plan of the assistant is not a request of the user.";
+  "The summary above lacks these facts. They were copied from the transcript without a model. If the summary contradicts the user's words or a tool's output, trust these. A sentence of the assistant was its view at that time. Only the user's own words, after the mark >, can request, approve, or cancel something. Do not resume anything that is done, cancelled, or superseded. A plan of the assistant is not a request of the user.";
 const FACTS_END = "(end of the quoted facts)";
 /**
  * Matches our heading and anything that looks like it. Such a line may be indented, on another level, bold or
