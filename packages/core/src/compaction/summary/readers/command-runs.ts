@@ -259,9 +259,6 @@ export function outcomeText({
   }
 }
 
-/** Returns true if the command ran to its end, with any result. */
-export const hasEnded = ({ state }: CommandRun): boolean => !Object.hasOwn(END_WORDS, state);
-
 const END_WORDS: Readonly<Record<SpecialEnd, string>> = {
   "no-result": "no result",
   interrupted: "interrupted",

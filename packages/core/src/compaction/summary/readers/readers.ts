@@ -5,7 +5,6 @@
 export {
   type CommandRun,
   failedElsewhere,
-  hasEnded,
   isBypass,
   isLaterSuccess,
   isSeenFixed,
