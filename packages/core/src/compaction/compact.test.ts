@@ -137,7 +137,7 @@ describe("compact", () => {
     expect(tokens).toBeLessThanOrEqual(4_000);
   });
 
-  it("quoted facts may exceed the token target by a tenth, so that a small window does not lose them", async () => {
+  it("quoted facts may exceed the target by a tenth if the limit allows it, so that a small window does not lose them", async () => {
     const talk = new ConversationBuilder();
     for (let topic = 0; topic < 250; topic++) {
       talk.user(
@@ -147,10 +147,16 @@ describe("compact", () => {
     }
     const plan = planCompaction({ entries: talk.entries }, { keepRecentTokens: 0 });
     const targetTokens = 3_000;
-    const { tokensAfter, quotation } = await compact(plan, countingPorts(), { targetTokens });
-    expect(quotation).not.toBe("");
+    const sizeUnder = async (limitTokens?: number): Promise<number> => {
+      const { tokensAfter, quotation } = await compact(plan, countingPorts(), { targetTokens, limitTokens });
+      expect(quotation).not.toBe("");
+      return tokensAfter;
+    };
+    const tokensAfter = await sizeUnder(4_000);
     expect(tokensAfter).toBeGreaterThan(targetTokens);
     expect(tokensAfter).toBeLessThanOrEqual(targetTokens * 1.1);
+    expect(await sizeUnder(3_050)).toBeLessThan(3_050);
+    expect(await sizeUnder()).toBeLessThan(targetTokens);
   });
 
   it("a second compaction summarizes the first summary and keeps no old boundary", async () => {

@@ -50,6 +50,7 @@ export const FORMER_LABELS: readonly string[] = [
   "**Still open when the conversation stopped:**",
   "**What the assistant said last, verbatim:**",
   "**Where things stood at the end of this part; newer messages follow:**",
+  "**State of the work at the end of this part (newer messages follow):**",
 ];
 
 /** Line in the list of messages. It replaced a long message that the first section quotes in full. */

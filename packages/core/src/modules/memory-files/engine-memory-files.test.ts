@@ -49,9 +49,9 @@ function setUp(options: Partial<CompactorOptions> = {}, memory: Partial<MemoryFi
   return { compactor, events, files, written };
 }
 
-const readOf = (id: string, path: string): readonly ApiMessage[] => [
+const readOf = (id: string, path: string, content = `content of ${path}`): readonly ApiMessage[] => [
   { role: "assistant", content: [toolUse(id, "Read", { file_path: path })] },
-  { role: "user", content: [toolResult(id, `content of ${path}`)] },
+  { role: "user", content: [toolResult(id, content)] },
 ];
 
 const START: readonly ApiMessage[] = [{ role: "user", content: "go" }];
@@ -108,7 +108,8 @@ describe("memory files that apply to files that the agent touched", () => {
     let messages: readonly ApiMessage[] = [...START, ...readOf("a", "/p/src/x.ts")];
     messages = (await one.compactor.before(messages)).messages;
     one.files.set("/p/src/AGENTS.md", "Mind the moon.");
-    const work = Array.from({ length: 40 }, (_, at) => readOf(`w${at}`, `/p/docs/${at}.md`)).flat();
+    const page = "The tide tables of the harbor. ".repeat(10);
+    const work = Array.from({ length: 40 }, (_, at) => readOf(`w${at}`, `/p/docs/${at}.md`, page)).flat();
     const { messages: after } = await one.compactor.compact([...messages, ...work], {
       keepRecentTokens: 200,
       force: true,

@@ -183,9 +183,9 @@ describe("the state of the work at the end of a summary", () => {
     session.user("Build the price list of the shop");
     session.assistant("I'll start with the table.");
     session.tool("e", "Edit", EDIT, "ok");
-    expect(pendingOf(session)).toContain("**Open when this summary was written (newer messages may have");
+    expect(pendingOf(session)).toContain("**Open at this point (newer messages may have");
     expect(nextStepOf(session)).toContain("unless newer messages show that it is done");
-    expect(summaryOf(session)).toContain("**The assistant's last words before this summary, verbatim:**");
+    expect(summaryOf(session)).toContain("**The assistant's last words, verbatim:**");
   });
 
   it("quotes no words of the assistant that are older than the current request", () => {

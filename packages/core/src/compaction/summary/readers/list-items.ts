@@ -16,8 +16,7 @@ export const LABELS = {
   currentRequest: "**Current request, verbatim:**",
   intent: "**The user's intent, from the earlier summary:**",
   longerRequest: "**The latest long request before the current one, verbatim:**",
-  pastRequests:
-    "**Earlier requests, each with the assistant's own last words about it (in brackets: what was seen), oldest first:**",
+  pastRequests: "**Earlier requests → the assistant's last words about each [seen proofs], oldest first:**",
   setting: "**Setting:**",
   changedFiles: "**Changed, latest known change first:**",
   readFiles: "**Only read by the assistant itself:**",
@@ -30,19 +29,19 @@ export const LABELS = {
   plans: "**Plans the assistant wrote:**",
   findings: "**Reported by subagents and background tasks:**",
   reasons:
-    "**Causes, decisions and corrections, oldest first, as the assistant (or the user, if marked) stated them at that time. Later items and later work can have replaced them:**",
+    "**Causes, decisions and corrections as stated at that time (later work can have replaced them), oldest first:**",
   todos: "**To-do list:**",
   remaining: "**Remaining work in the assistant's own words (its plan, not approved by the user):**",
-  waiting: "**Open when this summary was written (newer messages may have finished it):**",
+  waiting: "**Open at this point (newer messages may have finished it):**",
   earlierTasks: "**Open at the last summary (may be done by now: see sections 1 and 8):**",
   steps: "**Latest steps, oldest first:**",
   lastEdits: "**Last edits:**",
-  lastWords: "**The assistant's last words before this summary, verbatim:**",
+  lastWords: "**The assistant's last words, verbatim:**",
   /**
    * Label for a part of the conversation that newer messages follow. In those messages, the agent may already
    * have done the next step of this part.
    */
-  stateAtEnd: "**State of the work at the end of this part (newer messages follow):**",
+  stateAtEnd: "**State at the end of this part (newer messages follow):**",
 } as const;
 
 const OWN_LABELS: ReadonlySet<string> = new Set([...Object.values(LABELS), ...FORMER_LABELS]);
