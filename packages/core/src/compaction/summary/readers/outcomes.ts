@@ -63,7 +63,20 @@ export const joined = (parts: readonly Exchange[]): Exchange => ({
   commits: parts.flatMap(({ commits }) => commits),
   texts: parts.flatMap(({ texts }) => texts),
   isUnfinished: parts.at(-1)?.isUnfinished ?? false,
+  resumed: parts.flatMap(({ resumed }) => resumed),
+  agentsUntil: Math.max(...parts.map(({ agentsUntil = 0 }) => agentsUntil)),
+  isReportedLater: parts.at(-1)?.isReportedLater ?? false,
 });
+
+/**
+ * Returns the requests that the report on the last course closes, from the requests before it that were under
+ * way. A report closes no request whose subagent reported later.
+ */
+export function closedBy(course: Exchange, underWay: readonly Exchange[]): readonly Exchange[] {
+  const saidAt = course.texts.at(-1)?.at ?? 0;
+  const waiting = underWay.findLastIndex(({ agentsUntil = 0 }) => agentsUntil > saidAt);
+  return [...underWay.slice(waiting + 1), course];
+}
 
 /** Number of topic words that an answer shares with its question at least. */
 const MIN_SHARED_WORDS = 2;

@@ -2,6 +2,8 @@
  * Readers of a session's entries and summaries, without a model. The built-in summarizer, the built-in note
  * taker, the facts and the evaluation's probes all use this file.
  */
+
+export { withAgentReports } from "./agent-reports.ts";
 export {
   type CommandRun,
   failedElsewhere,
@@ -81,7 +83,15 @@ export {
 } from "./list-items.ts";
 export { isNamedTestSeenToPass } from "./named-tests.ts";
 export { Happenings, isSameWork, OWN_PLAN, remainingWork } from "./open-items.ts";
-export { answerInBetween, coursesOf, endsWithReport, joined, leavesWork, statedOutcome } from "./outcomes.ts";
+export {
+  answerInBetween,
+  closedBy,
+  coursesOf,
+  endsWithReport,
+  joined,
+  leavesWork,
+  statedOutcome,
+} from "./outcomes.ts";
 export { withoutNotCommitted } from "./passing-state.ts";
 export {
   endsWithQuestion,
