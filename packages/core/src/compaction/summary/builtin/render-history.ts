@@ -35,6 +35,7 @@ import {
   readReasonItem,
   replacedCommits,
   repliedTo,
+  reportOnCommit,
   reportsFault,
   requestInFull,
   resultSentence,
@@ -105,13 +106,14 @@ function pastRequests(
   let underWay: readonly Exchange[] = [];
   return past.map((at, index) => {
     const course = reported[at] as Exchange;
-    const closed = course.isUnfinished ? [...underWay, course] : closedBy(course, underWay);
-    const isFollowed = course.isUnfinished && index < past.length - 1;
+    const isOpen = course.isUnfinished && reportOnCommit(course) === undefined;
+    const closed = isOpen ? [...underWay, course] : closedBy(course, underWay);
+    const isFollowed = isOpen && index < past.length - 1;
     const proofs = isFollowed ? "" : proofsOf(joined(closed), replaced);
     const count = closed.length > underWay.length ? earlier + closed.length : closed.length;
     const forms = requestForms(course, [courses[at - 1], courses[at + 1]], count, proofs);
-    if (!course.isUnfinished) earlier = 0;
-    underWay = course.isUnfinished ? closed : [];
+    if (!isOpen) earlier = 0;
+    underWay = isOpen ? closed : [];
     return piece(forms, rising(220, 340, index, past.length), LABELS.pastRequests);
   });
 }
@@ -160,6 +162,8 @@ function reactionTo(next: HumanMessage | undefined): string {
 function outcomeOf(course: Exchange, count: number): string {
   const lead = statedOutcome(course);
   if (course.actions.length === 0 && lead === undefined) return NO_ANSWER;
+  const report = course.isUnfinished ? reportOnCommit(course) : undefined;
+  if (report !== undefined) return `${asOutcome(report, MAX_REPORT_CHARS)} (${FURTHER_WORK})`;
   if (course.isUnfinished) {
     // Words in the middle of the work are a belief, which later work may have disproved.
     const isReport = lead !== undefined && claimsDone(lead);
@@ -172,6 +176,7 @@ function outcomeOf(course: Exchange, count: number): string {
 const NO_ANSWER = "no answer before the next message";
 const NO_CLOSING_MESSAGE = "the assistant worked on it but wrote no closing message";
 const UNDER_WAY = "still under way at the next message";
+const FURTHER_WORK = "further work was under way at the next message";
 const MAX_REPORT_CHARS = 120;
 
 /** Returns the number of requests at the end of a list on which the work was still under way. */

@@ -90,6 +90,7 @@ export {
   endsWithReport,
   joined,
   leavesWork,
+  reportOnCommit,
   statedOutcome,
 } from "./outcomes.ts";
 export { withoutNotCommitted } from "./passing-state.ts";
@@ -100,7 +101,6 @@ export {
   isWorthNoting,
   lastSentences,
   proseSentences,
-  resultSentence,
   withoutBold,
 } from "./prose.ts";
 export {
@@ -120,6 +120,7 @@ export {
   type Plan,
 } from "./replies.ts";
 export { claimsDone, labelsDoneWork, saysDoneAbout, saysUnfinished } from "./reports.ts";
+export { resultSentence } from "./result-sentence.ts";
 export {
   agrees,
   approves,
@@ -134,6 +135,7 @@ export {
   isOnlyForNow,
   isPoliteRequest,
   isQuestion,
+  isYesNoQuestion,
   onlyTells,
   pointsBack,
   readCancellation,
