@@ -124,6 +124,29 @@ describe("extractFacts", () => {
     expect(textsOf(session, "question")).toEqual([]);
   });
 
+  it("takes no question and no request on another subject for the user's answer to a question", () => {
+    const offer = "Shall I drop the cache of the cart?";
+    const session = new ConversationBuilder();
+    session.user("Make the cart faster");
+    for (const reply of [
+      "also wondering: is there a library for this?",
+      "Write the release notes for the shop",
+      "i wonder how long the prices stay valid",
+    ]) {
+      session.assistant(offer);
+      session.user(reply);
+    }
+    session.assistant("Most pages need no cache. Shall I drop it?");
+    session.user("yeah let's drop it");
+    session.assistant("Which of the three faults should I fix?");
+    session.user("fix them all, skip the last");
+    session.assistant("All right.");
+    expect(textsOf(session, "decision")).toEqual([
+      'Which of the three faults should I fix? → "fix them all, skip the last"',
+      'Shall I drop it? → "yeah let\'s drop it"',
+    ]);
+  });
+
   it("names the entry that contains a fact: the result of a tool call, or the call that proposes a plan", () => {
     const session = new ConversationBuilder();
     session.user("Add a database");

@@ -4,8 +4,11 @@ import type { TrackedTodo } from "../../messages/todo-ledger.ts";
 import { clip, oneLine } from "../summary/clip.ts";
 import type { BackgroundTask, OpenBefore, Plan, SessionDigest } from "../summary/readers/readers.ts";
 import {
+  agrees,
+  asksForWork,
   choiceText,
   endsWithQuestion,
+  isYesNoQuestion,
   lastSentences,
   OWN_PLAN,
   proseSentences,
@@ -166,10 +169,35 @@ function repliesIn({ exchanges }: SessionDigest): SessionDigest["answers"] {
       return [];
     const said = exchanges[index - 1]?.texts.at(-1)?.text;
     const question = said === undefined ? undefined : questionAtEnd(said);
-    if (said === undefined || question === undefined) return [];
+    if (said === undefined || question === undefined || asksAgain(message.text, question)) return [];
     return [{ at: message.at, question, answer: message.text, reason: listedOption(said, message.text) }];
   });
 }
+
+/** Start of a message that asks something, with or without a question mark. */
+const ASKS =
+  /^(?:(?:and|but|so|also|hmm+|ok(?:ay)?|wait|well)[,.:! ]+)*(?:(?:i(?:['’]m| am| was)? )?(?:also |just |still )?wonder(?:ing)?\b|(?:what|why|how|where|when|who) (?:is|are|was|were|do|does|did|about|if|would|should|can|could)\b|(?:can|could|would|will) you\b)/i;
+
+/**
+ * Returns true if the reply asks something itself, or asks for work on another subject, so that it does not
+ * answer the question.
+ */
+function asksAgain(reply: string, question: string): boolean {
+  if (agrees(reply)) return false;
+  if (endsWithQuestion(reply) || ASKS.test(reply)) return true;
+  if (!isOffer(question) || !asksForWork(reply) || POINTS_BACK.test(reply)) return false;
+  const asked = longWords(question);
+  return !longWords(reply).some((word) => asked.includes(word));
+}
+
+const isOffer = (question: string): boolean => isYesNoQuestion(question) || OFFERS.test(question);
+const OFFERS = /\b(?:want me|do you want|would you like|shall (?:i|we)|should (?:i|we))\b/i;
+const POINTS_BACK = /\b(?:it|that|this|those|these|them|both|first|instead)\b/i;
+
+/** Returns the starts of the words of four or more letters. */
+const longWords = (text: string): readonly string[] =>
+  (text.toLowerCase().match(/\p{L}{4,}/gu) ?? []).map((word) => word.slice(0, STEM_CHARS));
+const STEM_CHARS = 5;
 
 /** A reply that is only the number or the letter of a listed option, as in "2" or "Option B, please". */
 const BARE_CHOICE =

@@ -183,6 +183,37 @@ describe("rows about outcomes", () => {
     expect(requests).not.toContain("Agent launched");
   });
 
+  it("quotes a report after a commit although the assistant had begun further work after it", () => {
+    const session = new ConversationBuilder();
+    session.user("Add a discount to the cart");
+    session.tool("e", "Edit", EDIT, "ok");
+    shell(session, "c", 'git commit -m "feat: discount"', "[main 1a2b3c4] feat: discount");
+    session.assistant("The discount is added and committed.\n\nYou can try it now.");
+    session.assistant("The page shows an object. Let me look at the template:");
+    session.tool("f", "Edit", { ...EDIT, file_path: "/shop/src/page.ts" }, "ok");
+    session.user("The page of a single apple is the problem");
+    session.tool("g", "Edit", { ...EDIT, file_path: "/shop/src/apple.ts" }, "ok");
+    session.assistant("The page of the apple is fixed.");
+    session.user("Write the release notes for the shop");
+    const requests = sectionOf(summaryOf(session), "Primary Request and Intent");
+    expect(requests).toContain(
+      'to the cart" → The discount is added and committed. (further work was under way at the next message)',
+    );
+    expect(requests).toMatch(/is the problem".* → The page of the apple is fixed\./);
+  });
+
+  it("quotes no report after a commit that announces the next part of the work", () => {
+    const session = new ConversationBuilder();
+    session.user("Add a discount to the cart");
+    shell(session, "c", 'git commit -m "feat: discount"', "[main 1a2b3c4] feat: discount");
+    session.assistant("The first part is committed. Now let me change the page.");
+    session.tool("e", "Edit", EDIT, "ok");
+    session.user("Write the release notes for the shop");
+    expect(sectionOf(summaryOf(session), "Primary Request and Intent")).toContain(
+      'to the cart" → The first part is committed. (still under way at the next message)',
+    );
+  });
+
   it("gives the first of two messages in a row the answer that follows the second", () => {
     const session = new ConversationBuilder();
     session.user("Here is the picture of the cart");

@@ -53,6 +53,45 @@ describe("rows about the work at summaries", () => {
     ]);
   });
 
+  it("merges edits of one file only if no other step is between them", () => {
+    const edit = (session: ConversationBuilder, id: string): void =>
+      session.tool(id, "Edit", { file_path: "/shop/cart.ts", old_string: "a", new_string: id }, "ok");
+    const session = started();
+    edit(session, "e1");
+    session.assistant("Perfect!");
+    edit(session, "e2");
+    session.assistant("Now let me also add a price for each currency:");
+    edit(session, "e3");
+    shell(session, "node prices.mjs", "9 prices");
+    session.assistant("All prices are right.");
+    const first = summaryOf(session);
+    expect(sectionOf(first, "Current Work")).toContain(
+      '- edited `/shop/cart.ts` (2×)\n- said: "Now let me also add a price for each currency:"\n- edited `/shop/cart.ts`\n- ran `node prices.mjs`\n',
+    );
+    const next = after(first);
+    next.user("Write the release notes");
+    next.assistant("The notes are written.");
+    expect(workIn(summaryOf(next)).join()).toContain(
+      'edited `/shop/cart.ts` (2×); said: "Now let me also add a price for each currency:"; edited `/shop/cart.ts`; ran',
+    );
+  });
+
+  it("labels the assistant's last words again when nothing was done since the last summary", () => {
+    const session = started();
+    session.tool("e", "Edit", { file_path: "/shop/cart.ts", old_string: "a", new_string: "b" }, "ok");
+    session.assistant("The cart has a discount now.");
+    const label = "**The assistant's last words before the last summary, verbatim:**";
+    const next = after(summaryOf(session));
+    next.user("Write the release notes for the shop");
+    const second = summaryOf(next);
+    expect(sectionOf(second, "Current Work")).toContain(`${label}\n> The cart has a discount now.`);
+    const third = after(second);
+    third.user("Publish the shop then");
+    const text = summaryOf(third);
+    expect(sectionOf(text, "Current Work").match(/\*\*The assistant's last words/g)).toHaveLength(1);
+    expect(sectionOf(text, "Current Work")).toContain(`${label}\n> The cart has a discount now.`);
+  });
+
   it("adds words that close the work to the steps before them", () => {
     const session = started();
     shell(session, "node prices.mjs", "9 of 9 prices are right");

@@ -5,6 +5,7 @@ import {
   answerInBetween,
   choiceText,
   claimsDone,
+  closedBy,
   commandsIn,
   complains,
   condensed,
@@ -34,6 +35,7 @@ import {
   readReasonItem,
   replacedCommits,
   repliedTo,
+  reportOnCommit,
   reportsFault,
   requestInFull,
   resultSentence,
@@ -41,6 +43,7 @@ import {
   type SessionDigest,
   saysLittle,
   statedOutcome,
+  withAgentReports,
   withoutFailures,
   withoutNotCommitted,
 } from "../readers/readers.ts";
@@ -75,30 +78,42 @@ const WORK_GOES_ON = /^- Continue with the (?:user's request|work described)/;
 
 export function renderRequests(digest: SessionDigest, instructions: string | undefined): Piece[] {
   const courses = coursesOf(digest.exchanges);
+  const reported = coursesOf(withAgentReports(digest.exchanges));
   const current = courses.findLastIndex(isRequest);
   const steps = digest.exchanges.flatMap(commandsIn);
   const replaced = replacedCommits(commitsBefore(digest), steps, digest.covered);
-  const earlier = earlierRequests(digest, courses, replaced);
+  const earlier = earlierRequests(digest, reported, replaced);
   return [
     ...(current === -1 ? [] : currentPieces(courses, current)),
     ...earlier,
-    ...pastRequests(courses, unfinishedIn(earlier), replaced),
+    ...pastRequests(courses, reported, unfinishedIn(earlier), replaced),
     ...settingPieces(digest, instructions),
   ];
 }
 
-/** Renders the requests before the current one. `before`: number of earlier requests that were under way. */
-function pastRequests(courses: readonly Exchange[], before: number, replaced: ReadonlySet<string>): Piece[] {
+/**
+ * Renders the requests before the current one. `reported`: the same courses with the reports of their
+ * subagents. `before`: number of earlier requests that were under way.
+ */
+function pastRequests(
+  courses: readonly Exchange[],
+  reported: readonly Exchange[],
+  before: number,
+  replaced: ReadonlySet<string>,
+): Piece[] {
   const past = courses.flatMap((course, at) => (isRequest(course) ? [at] : [])).slice(0, -1);
-  let unfinished = before;
-  let chain: readonly Exchange[] = [];
+  let earlier = before;
+  let underWay: readonly Exchange[] = [];
   return past.map((at, index) => {
-    const course = courses[at] as Exchange;
-    chain = [...chain, course];
-    const proofs = course.isUnfinished && index < past.length - 1 ? "" : proofsOf(joined(chain), replaced);
-    const forms = requestForms(courses, at, unfinished + 1, proofs);
-    unfinished = course.isUnfinished ? unfinished + 1 : 0;
-    if (!course.isUnfinished) chain = [];
+    const course = reported[at] as Exchange;
+    const isOpen = course.isUnfinished && reportOnCommit(course) === undefined;
+    const closed = isOpen ? [...underWay, course] : closedBy(course, underWay);
+    const isFollowed = isOpen && index < past.length - 1;
+    const proofs = isFollowed ? "" : proofsOf(joined(closed), replaced);
+    const count = closed.length > underWay.length ? earlier + closed.length : closed.length;
+    const forms = requestForms(course, [courses[at - 1], courses[at + 1]], count, proofs);
+    if (!isOpen) earlier = 0;
+    underWay = isOpen ? closed : [];
     return piece(forms, rising(220, 340, index, past.length), LABELS.pastRequests);
   });
 }
@@ -114,16 +129,21 @@ function currentPieces(courses: readonly Exchange[], at: number): Piece[] {
 }
 
 /** `count`: number of requests up to this one that one report closes. */
-function requestForms(courses: readonly Exchange[], at: number, count: number, proofs: string): string[] {
-  const course = courses[at] as Exchange;
+function requestForms(
+  course: Exchange,
+  [before, next]: readonly (Exchange | undefined)[],
+  count: number,
+  proofs: string,
+): string[] {
   const text = oneLine(headOf(course.message?.text ?? "", 4 * MAX_REQUEST_CHARS));
-  const context = text.length <= NEEDS_CONTEXT_CHARS / 2 ? repliedTo(courses[at - 1], 120) : undefined;
+  const context = text.length <= NEEDS_CONTEXT_CHARS / 2 ? repliedTo(before, 120) : undefined;
   const asked = quoted(clip(text, MAX_REQUEST_CHARS)) + (context ? ` (in reply to: ${context})` : "");
   const said = outcomeOf(course, count);
   const answer = count > 1 ? answerInBetween(course) : undefined;
   const aside = answer === undefined ? "" : ` (answer: ${quoted(asOutcome(answer))})`;
   const rest = !course.isUnfinished && leavesWork(course) ? " (it also lists remaining work)" : "";
-  const reaction = rest + (course.isUnfinished ? "" : reactionTo(courses[at + 1]?.message));
+  const isKnown = !course.isUnfinished && course.isReportedLater !== true;
+  const reaction = rest + (isKnown ? reactionTo(next?.message) : "");
   return [
     `- ${asked} → ${said}${aside}${reaction}${proofs === "" ? "" : ` [${proofs}]`}`,
     `- ${quoted(clip(text, 70))} → ${clip(said, 90)}${reaction}`,
@@ -142,6 +162,8 @@ function reactionTo(next: HumanMessage | undefined): string {
 function outcomeOf(course: Exchange, count: number): string {
   const lead = statedOutcome(course);
   if (course.actions.length === 0 && lead === undefined) return NO_ANSWER;
+  const report = course.isUnfinished ? reportOnCommit(course) : undefined;
+  if (report !== undefined) return `${asOutcome(report, MAX_REPORT_CHARS)} (${FURTHER_WORK})`;
   if (course.isUnfinished) {
     // Words in the middle of the work are a belief, which later work may have disproved.
     const isReport = lead !== undefined && claimsDone(lead);
@@ -154,6 +176,7 @@ function outcomeOf(course: Exchange, count: number): string {
 const NO_ANSWER = "no answer before the next message";
 const NO_CLOSING_MESSAGE = "the assistant worked on it but wrote no closing message";
 const UNDER_WAY = "still under way at the next message";
+const FURTHER_WORK = "further work was under way at the next message";
 const MAX_REPORT_CHARS = 120;
 
 /** Returns the number of requests at the end of a list on which the work was still under way. */

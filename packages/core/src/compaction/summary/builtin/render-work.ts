@@ -50,7 +50,8 @@ function recentExchanges({ exchanges }: SessionDigest): readonly Exchange[] {
 
 interface Step {
   readonly at: number;
-  readonly text: string;
+  readonly label: string;
+  readonly isSaid: boolean;
 }
 
 function stepPieces(
@@ -58,18 +59,19 @@ function stepPieces(
   texts: readonly AgentText[],
   cwd: string | undefined,
 ): Piece[] {
-  const taken = mergedSteps(actions, cwd);
   const quoted = lastWords(texts);
   const spoken = texts.filter((said) => said !== quoted && !isOnlyCheer(said.text));
   const place = quoted !== undefined && actions.some(({ at }) => at >= quoted.at) ? [quoted] : [];
-  const steps = [
-    ...spokenSteps(spoken.slice(-MAX_STEPS)),
-    ...place.map(({ at }) => ({ at, text: `- ${QUOTED_BELOW}` })),
-    ...taken,
-  ].sort((a, b) => a.at - b.at);
+  const steps = mergedSteps(
+    [
+      ...spokenSteps(spoken),
+      ...place.map(({ at }) => ({ at, label: QUOTED_BELOW, isSaid: true })),
+      ...actions.map((action) => ({ at: action.at, label: stepLabel(action, cwd), isSaid: false })),
+    ].sort((a, b) => a.at - b.at),
+  );
   const shown = steps.slice(-MAX_STEPS);
-  const skipped = taken.length + spoken.length + place.length - shown.length;
-  const pieces = shown.map(({ text }, index) =>
+  const skipped = steps.length - shown.length;
+  const pieces = shown.map((text, index) =>
     piece(
       [text, clip(text, MAX_STEP_CHARS), clip(text, 110)],
       rising(250, 380, index, shown.length),
@@ -91,20 +93,19 @@ const lastWords = (texts: readonly AgentText[]): AgentText | undefined =>
 function spokenSteps(spoken: readonly AgentText[]): Step[] {
   return spoken.map(({ at, text }, index) => {
     const chars = index === spoken.length - 1 ? MAX_REPORT_CHARS : MAX_STEP_CHARS;
-    return { at, text: `- said: ${quoted(clip(oneLine(headOf(text, 2 * chars)), chars))}` };
+    return { at, label: `said: ${quoted(clip(oneLine(headOf(text, 2 * chars)), chars))}`, isSaid: true };
   });
 }
 
-/** Merges consecutive edits or reads of one file into one step. */
-function mergedSteps(actions: readonly Action[], cwd: string | undefined): Step[] {
-  const steps: { at: number; label: string; count: number }[] = [];
-  for (const action of actions) {
-    const label = stepLabel(action, cwd);
-    const last = steps.at(-1);
-    if (last?.label === label) last.count++;
-    else steps.push({ at: action.at, label, count: 1 });
+/** Writes the steps, and merges edits or reads of one file that no other step separates. */
+function mergedSteps(steps: readonly Step[]): string[] {
+  const merged: { readonly step: Step; count: number }[] = [];
+  for (const step of steps) {
+    const last = merged.at(-1);
+    if (last !== undefined && !step.isSaid && last.step.label === step.label) last.count++;
+    else merged.push({ step, count: 1 });
   }
-  return steps.map(({ at, label, count }) => ({ at, text: `- ${label}${count > 1 ? ` (${count}×)` : ""}` }));
+  return merged.map(({ step, count }) => `- ${step.label}${count > 1 ? ` (${count}×)` : ""}`);
 }
 
 function stepLabel(action: Action, cwd: string | undefined): string {
@@ -155,10 +156,17 @@ function wordPieces(texts: readonly AgentText[]): Piece[] {
   return [piece(forms, 460, LABELS.lastWords)];
 }
 
-/** Renders the current work of the earlier summary, which still applies if nothing has happened since. */
+/**
+ * Renders the current work of the earlier summary, which still applies if nothing has happened since. A
+ * quotation gets its label again, because the mark ">" also marks words of the user.
+ */
 function earlierWork({ earlier }: SessionDigest): Piece[] {
   return earlierItems(earlier, "Current Work").map((item, index) =>
-    piece([clip(item, 1_500), clip(item, 400)], 400 - index),
+    piece(
+      [clip(item, 1_500), clip(item, 400)],
+      400 - index,
+      item.startsWith(">") ? LABELS.earlierLastWords : undefined,
+    ),
   );
 }
 

@@ -13,8 +13,10 @@ import { indexPairs, type PairIndex } from "../../../messages/pairs.ts";
 import { isCollapsedSpan } from "../../../messages/stand-ins.ts";
 import { isShellTool } from "../../../messages/tool-kinds.ts";
 import { contentText, field, stringField } from "../../../messages/untrusted.ts";
+import { hasClosingReport, launcherOf } from "./agent-reports.ts";
 import { type EarlierSummary, earlierSetting, joinEarlier, parseEarlierSummary } from "./earlier-summary.ts";
 import {
+  type AgentNotice,
   classifyUserText,
   type Exchange,
   type HumanMessageKind,
@@ -230,20 +232,39 @@ class Reader {
     else if (text.kind !== "none") this.#message(at, text.kind, text.text);
   }
 
-  /** Reads the notice of a background task. The requests since its start were under way until now. */
+  /**
+   * Reads the notice of a background task. The requests since its start were under way until now, unless they
+   * have a closing report of their own.
+   */
   #notification(at: number, text: string): void {
-    const startedAt = this.#tools.notification(at, readNotification(text));
-    if (startedAt === undefined) return;
-    const from = this.#exchanges.findLastIndex(({ message }) => (message?.at ?? 0) <= startedAt);
-    for (const exchange of this.#exchanges.slice(Math.max(0, from), -1)) exchange.isUnfinished = true;
+    const launchedAt = this.#tools.notification(at, readNotification(text));
+    if (launchedAt === undefined) return;
+    const from = Math.max(0, launcherOf(this.#exchanges, launchedAt));
+    for (const [index, exchange] of this.#exchanges.slice(from, -1).entries())
+      exchange.isUnfinished ||= index === 0 || !hasClosingReport(exchange);
+    const [launcher, after] = [this.#exchanges[from], this.#exchanges[from + 1]];
+    const isLast = !this.#tools.runsFrom(launcher?.message?.at ?? 0, after?.message?.at);
+    if (launcher !== undefined) launcher.agentsUntil = isLast ? at : Number.POSITIVE_INFINITY;
+    this.#resume({ at, launchedAt, isLast }, from);
+  }
+
+  /** Notes after which notice the agent goes to work again. `from`: index of the launching exchange. */
+  #resume(notice: AgentNotice, from: number): void {
+    const { resumed, texts } = this.#current;
+    const before = resumed.at(-1);
+    const isJoint = before !== undefined && (texts.at(-1)?.at ?? 0) < before.at;
+    const isSame =
+      before?.launchedAt !== undefined && launcherOf(this.#exchanges, before.launchedAt) === from;
+    const isKnown = isSame || (!isJoint && this.#lastActor === "agent");
+    if (isKnown) resumed.push(notice);
+    else if (before !== undefined) resumed.push({ ...notice, launchedAt: undefined });
   }
 
   #message(at: number, kind: HumanMessageKind, text: string): void {
+    const agentsRun = this.#tools.runsFrom(this.#current.message?.at ?? 0);
+    if (agentsRun) this.#current.agentsUntil = Number.POSITIVE_INFINITY;
     this.#current.isUnfinished =
-      this.#interrupted ||
-      this.#lastActor === "tool" ||
-      this.#lastActor === "person" ||
-      this.#tools.runsSince(this.#current.message?.at ?? 0);
+      this.#interrupted || this.#lastActor === "tool" || this.#lastActor === "person" || agentsRun;
     this.#current = openExchange({ at, text, kind, afterInterruption: this.#interrupted });
     this.#exchanges.push(this.#current);
     this.#interrupted = false;

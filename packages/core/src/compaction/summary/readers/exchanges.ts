@@ -177,6 +177,20 @@ export interface Exchange {
   readonly texts: readonly AgentText[];
   /** True if the agent, or a subagent that it started, was still at work when the next message came. */
   readonly isUnfinished: boolean;
+  /** Position at which the last subagent of this exchange reported. Infinity while a subagent runs. */
+  readonly agentsUntil?: number;
+  /** Notices of subagents after which the agent went to work again, although it had ended its turn. */
+  readonly resumed: readonly AgentNotice[];
+  /** True if the report on this exchange followed later messages. */
+  readonly isReportedLater?: boolean;
+}
+
+export interface AgentNotice {
+  readonly at: number;
+  /** Position of the call that launched the subagent. Undefined if the notices are of several requests. */
+  readonly launchedAt: number | undefined;
+  /** True if no other subagent of the same request still runs. */
+  readonly isLast: boolean;
 }
 
 export interface AgentText {
@@ -202,7 +216,9 @@ export interface OpenExchange extends Exchange {
   readonly actions: Action[];
   readonly commits: Commit[];
   readonly texts: AgentText[];
+  readonly resumed: AgentNotice[];
   isUnfinished: boolean;
+  agentsUntil?: number;
 }
 
 export const openExchange = (message?: HumanMessage): OpenExchange => ({
@@ -210,6 +226,7 @@ export const openExchange = (message?: HumanMessage): OpenExchange => ({
   actions: [],
   commits: [],
   texts: [],
+  resumed: [],
   isUnfinished: false,
 });
 

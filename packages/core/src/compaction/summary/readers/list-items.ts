@@ -37,6 +37,7 @@ export const LABELS = {
   steps: "**Latest steps, oldest first:**",
   lastEdits: "**Last edits:**",
   lastWords: "**The assistant's last words, verbatim:**",
+  earlierLastWords: "**The assistant's last words before the last summary, verbatim:**",
   /**
    * Label for a part of the conversation that newer messages follow. In those messages, the agent may already
    * have done the next step of this part.

@@ -1,7 +1,8 @@
 import { tailOf } from "../../../messages/text.ts";
 import { type AgentText, type Exchange, isRequest } from "./exchanges.ts";
-import { endsWithQuestion, isOnlyCheer, resultSentence } from "./prose.ts";
-import { listsRemainingWork, readReport } from "./reports.ts";
+import { announcesWork, endsWithQuestion, isOnlyCheer, lastSentences } from "./prose.ts";
+import { claimsDone, listsRemainingWork, readReport } from "./reports.ts";
+import { resultSentence } from "./result-sentence.ts";
 import { isPoliteRequest } from "./said-words.ts";
 import { contentWords, shareIn } from "./topic-words.ts";
 
@@ -44,6 +45,26 @@ export function endsWithReport(exchange: Exchange): boolean {
   return !(isFollowed || isAnnouncement) || readReport(last.text).done.length > 0;
 }
 
+/**
+ * Returns the report with which the agent closed its work after a commit or a push. Other work can follow the
+ * report.
+ */
+export function reportOnCommit({ actions, texts }: Exchange): string | undefined {
+  const work = actions.filter(({ kind }) => kind !== "read");
+  for (const { at, text } of texts.toReversed()) {
+    const before = work.findLast((action) => action.at < at);
+    if (before?.kind !== "command" || !COMMITS.has(before.run.kind) || before.run.state !== "passed")
+      continue;
+    const closing = lastSentences(text, 1)[0] ?? "";
+    const report = resultSentence(text);
+    const isReport = report !== undefined && (claimsDone(report) || readReport(text).done.length > 0);
+    if (isReport && !announcesWork(closing) && !/[:：]$/.test(closing)) return report;
+  }
+  return undefined;
+}
+
+const COMMITS: ReadonlySet<string> = new Set(["commit", "push"]);
+
 /** Joins each request with the exchanges after it that ask for nothing. Only the first course may have no request. */
 export function coursesOf(exchanges: readonly Exchange[]): readonly Exchange[] {
   const courses: Exchange[] = [];
@@ -63,7 +84,20 @@ export const joined = (parts: readonly Exchange[]): Exchange => ({
   commits: parts.flatMap(({ commits }) => commits),
   texts: parts.flatMap(({ texts }) => texts),
   isUnfinished: parts.at(-1)?.isUnfinished ?? false,
+  resumed: parts.flatMap(({ resumed }) => resumed),
+  agentsUntil: Math.max(...parts.map(({ agentsUntil = 0 }) => agentsUntil)),
+  isReportedLater: parts.at(-1)?.isReportedLater ?? false,
 });
+
+/**
+ * Returns the requests that the report on the last course closes, from the requests before it that were under
+ * way. A report closes no request whose subagent reported later.
+ */
+export function closedBy(course: Exchange, underWay: readonly Exchange[]): readonly Exchange[] {
+  const saidAt = course.texts.at(-1)?.at ?? 0;
+  const waiting = underWay.findLastIndex(({ agentsUntil = 0 }) => agentsUntil > saidAt);
+  return [...underWay.slice(waiting + 1), course];
+}
 
 /** Number of topic words that an answer shares with its question at least. */
 const MIN_SHARED_WORDS = 2;

@@ -1,4 +1,4 @@
-import { headOf, tailOf } from "../../../messages/text.ts";
+import { tailOf } from "../../../messages/text.ts";
 import { headAndTail, oneLine } from "../clip.ts";
 
 const LIST_MARK = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+/;
@@ -67,9 +67,7 @@ const CHEER =
   /^(?:perfect|great|excellent|good|done|ok|okay|sure|yes|success|no problem|got it|thanks|thank you|awesome|nice|all right|alright|right|absolutely|you'?re (?:absolutely )?right|good catch|(?:i )?(?:found|see|got) (?:it|the (?:actual |real )?(?:issue|problem|bug|cause|culprit))(?: now)?|好的|完成|完美|明白|готово|отлично|хорошо|完了)$/i;
 const FILLER =
   /^(?:here(?:'s| is| are)\b|i have enough|now i have|i now have|let me (?:create|write|compile|summari[sz]e)|all (?:green|confirmed|clean|checks complete)$|everything is clean$|(?:final )?(?:report|summary)$)/i;
-const MIN_TELLING_CHARS = 12;
-/** Characters of an answer to search for its main sentence. */
-const LEAD_FROM_CHARS = 800;
+export const MIN_TELLING_CHARS = 12;
 
 /** Cheers that do not report anything. "Done" and "yes" do. */
 const EMPTY_CHEER =
@@ -80,33 +78,6 @@ export const isOnlyCheer = (text: string): boolean => {
   const words = text.replace(/^[^\p{L}\p{N}`]+|[^\p{L}\p{N}`]+$/gu, "");
   return words === "" || EMPTY_CHEER.test(words);
 };
-
-/**
- * Returns the first meaningful sentence that states a result. An answer starts with its result, after phrases
- * such as "Perfect!". An announcement such as "Let me run the tests" is no result.
- */
-export function resultSentence(text: string): string | undefined {
-  const sentences = proseSentences(headOf(text, LEAD_FROM_CHARS)).map(withoutBold);
-  const telling = sentences.filter(
-    (sentence) => !INTENTION.test(sentence.toLowerCase()) && !OLD_STATE.test(sentence),
-  );
-  const done = telling.findIndex((sentence) => SAYS_DONE.test(sentence));
-  // A text can open with a remark about the work before it says what is done.
-  const report = done === -1 ? undefined : telling.slice(done).find(isWorthNoting);
-  if (report !== undefined) return report;
-  const first = telling.find(isWorthNoting) ?? telling[0];
-  if (first === undefined || !LIST_LABEL.test(first)) return first;
-  // A label says nothing without its list. A sentence before it can say what the list is about.
-  const before = telling.slice(0, telling.indexOf(first));
-  return before.find((sentence) => sentence.length >= MIN_TELLING_CHARS && !/[:：]$/.test(sentence)) ?? first;
-}
-
-/** Label of the state before a change, as in "Before: every request waits". */
-const OLD_STATE =
-  /^(?:before|previously|formerly|until now|old(?: (?:behaviou?r|code|version|state))?|vorher|bisher|avant|antes|раньше|было|之前|以前)(?: the (?:change|fix))?\s*[:：]/iu;
-const SAYS_DONE = /^(?:all )?done(?=$|[\s.!:,—–-])/i;
-/** A label in few words without a verb, such as "Remaining items:". */
-const LIST_LABEL = /^[\p{Lu}\d][^.!?]{0,60}[:：]$/u;
 
 export function isWorthNoting(sentence: string): boolean {
   const opened = /^[A-Za-z0-9`"']/.test(sentence) ? sentence : sentence.replace(/^[^\p{L}\p{N}`"']+/u, "");
@@ -181,6 +152,8 @@ const OTHER_CUES: readonly Cue[] = [
 const OTHER_SCRIPT = /[\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/;
 const INTENTION =
   /^(?:let me|now (?:let me|i(?:'| wi)ll|add|update|fix)|i'?ll|i will|i need to|i should|let'?s|next,|first,|looking at|checking|running|(?:现在)?让我|我来|接下来|теперь|давай|сейчас|次に|まず)/;
+/** Returns true if the sentence only announces work. */
+export const announcesWork = (sentence: string): boolean => INTENTION.test(sentence.toLowerCase());
 const OFFER = /\b(?:would you like|do you want|shall i|should i|let me know|want me to)\b|[?？]\s*$/;
 
 export function remarksIn(text: string, at: number, endsExchange: boolean): Remark[] {

@@ -2,6 +2,8 @@
  * Readers of a session's entries and summaries, without a model. The built-in summarizer, the built-in note
  * taker, the facts and the evaluation's probes all use this file.
  */
+
+export { withAgentReports } from "./agent-reports.ts";
 export {
   type CommandRun,
   failedElsewhere,
@@ -81,7 +83,16 @@ export {
 } from "./list-items.ts";
 export { isNamedTestSeenToPass } from "./named-tests.ts";
 export { Happenings, isSameWork, OWN_PLAN, remainingWork } from "./open-items.ts";
-export { answerInBetween, coursesOf, endsWithReport, joined, leavesWork, statedOutcome } from "./outcomes.ts";
+export {
+  answerInBetween,
+  closedBy,
+  coursesOf,
+  endsWithReport,
+  joined,
+  leavesWork,
+  reportOnCommit,
+  statedOutcome,
+} from "./outcomes.ts";
 export { withoutNotCommitted } from "./passing-state.ts";
 export {
   endsWithQuestion,
@@ -90,7 +101,6 @@ export {
   isWorthNoting,
   lastSentences,
   proseSentences,
-  resultSentence,
   withoutBold,
 } from "./prose.ts";
 export {
@@ -110,6 +120,7 @@ export {
   type Plan,
 } from "./replies.ts";
 export { claimsDone, labelsDoneWork, saysDoneAbout, saysUnfinished } from "./reports.ts";
+export { resultSentence } from "./result-sentence.ts";
 export {
   agrees,
   approves,
@@ -124,6 +135,7 @@ export {
   isOnlyForNow,
   isPoliteRequest,
   isQuestion,
+  isYesNoQuestion,
   onlyTells,
   pointsBack,
   readCancellation,

@@ -108,9 +108,10 @@ export class ToolReader {
     return undefined;
   }
 
-  /** Reads the notice of a background task. Returns the position of the call that started the task. */
+  /** Reads the notice of a background task. Returns the position of the agent's call that started the task. */
   notification(at: number, { taskId, status, title, result }: Notification): number | undefined {
-    const startedAt = taskId === undefined ? undefined : this.#running.get(taskId)?.at;
+    const task = taskId === undefined ? undefined : this.#running.get(taskId);
+    const startedAt = task?.isIndependent === true ? undefined : task?.at;
     if (taskId !== undefined && status !== "running") {
       this.#running.delete(taskId);
       this.#ended.add(taskId);
@@ -120,9 +121,14 @@ export class ToolReader {
     return startedAt;
   }
 
-  /** Returns true if a subagent that was started at this position or later still runs. */
-  runsSince(at: number): boolean {
-    return [...this.#running.values()].some((task) => task.at >= at);
+  /**
+   * Returns true if a subagent that the agent started from the first position on, and before the end, still
+   * runs. A task that the user started in a separate session is not part of a request.
+   */
+  runsFrom(start: number, end: number = Number.POSITIVE_INFINITY): boolean {
+    return [...this.#running.values()].some(
+      ({ at, isIndependent }) => isIndependent !== true && at >= start && at < end,
+    );
   }
 
   started(task: BackgroundTask): void {
