@@ -207,8 +207,8 @@ describe("facts of earlier compactions", () => {
     const chain = new Chain(GOOD);
     chain.compact((session) => {
       session.user("Commit the cart");
-      session.tool("a", "Bash", { command: "git commit -m x" }, "[main 1111111] Add the cart");
       session.tool("b", "Bash", { command: "git commit -m y" }, "[main 3333333] Add the menu");
+      session.tool("a", "Bash", { command: "git commit -m x" }, "[main 1111111] Add the cart");
     });
     chain.compact((session) => {
       session.user("Amend the commit");
@@ -335,6 +335,69 @@ describe("facts of earlier compactions", () => {
     expect(chain.sheet.facts.length + (chain.sheet.earlier?.facts ?? 0)).toBe(940);
     expect(chain.sheet.earlier?.boundary).toBe("b6");
     for (const rule of rules) expect(chain.summary).toContain(rule);
+  });
+
+  it("marks a run as older than a command that changes code, unless the command only reports", () => {
+    const after = (command: string, output = ""): string | undefined => {
+      const chain = new Chain(HOSTILE);
+      chain.compact((session) => {
+        session.user("Add a menu");
+        session.tool("t1", "Bash", { command: "npx eslint . | tail -3" }, "src/a.ts:3:1 error: missing name");
+        session.tool("t2", "Bash", { command }, output);
+      });
+      return chain.sheet.facts.find(({ text }) => text.startsWith("`npx eslint"))?.text;
+    };
+    const writes = ["gofmt -w a.go", "sed -i s/a/b/ src/a.ts", "git merge main", "git stash pop"];
+    for (const command of [...writes, "git checkout main", "npm run format", "npx prettier --write ."])
+      expect(after(command), command).toMatch(/^`npx eslint \.` → exit code not seen.*\(edits since\)$/);
+    const others = [
+      "gofmt -l .",
+      "sed s/a/b/ src/a.ts",
+      "git checkout -b menu",
+      "git stash list",
+      "ls > a.txt",
+    ];
+    for (const command of others) expect(after(command), command).not.toContain("edits since");
+    expect(after("git pull", "Already up to date.")).not.toContain("edits since");
+  });
+
+  it("drops a run if a later line started the same test or check again, also after a compaction", () => {
+    const again = "npx eslint . | grep src; echo done && git commit --amend --no-edit";
+    const rerun = (session: ConversationBuilder): void => {
+      session.tool("c", "Bash", { command: again }, "done\n[main 2222222] Add the menu");
+    };
+    const texts = (chain: Chain): readonly string[] =>
+      chain.sheet.facts.filter(({ kind }) => kind === "command").map(({ text }) => text);
+    for (const isLater of [false, true]) {
+      const chain = new Chain(HOSTILE);
+      chain.compact((session) => {
+        session.user("Add a menu");
+        session.tool("t", "Bash", { command: "npx eslint . | tail -3" }, "src/a.ts:3:1 error: missing name");
+        if (!isLater) rerun(session);
+      });
+      expect(texts(chain)).toHaveLength(isLater ? 1 : 0);
+      chain.compact((session) => (isLater ? rerun(session) : undefined));
+      expect(texts(chain)).toEqual([]);
+    }
+  });
+
+  it("lists no commit that a reset or an amend removed, also after a compaction", () => {
+    const squash = "git reset --soft HEAD~1 && git commit --amend --no-edit";
+    for (const isLater of [false, true]) {
+      const chain = new Chain(GOOD);
+      chain.compact((session) => {
+        session.user("Commit the cart");
+        session.tool("z", "Bash", { command: "git commit -m w" }, "[main 3333333] Add the menu");
+        session.tool("a", "Bash", { command: "git commit -m x" }, "[main 1111111] Add the cart");
+        session.tool("b", "Bash", { command: "git commit -m y" }, "[main 2222222] Describe the cart");
+        if (!isLater) session.tool("c", "Bash", { command: squash }, "[main 4444444] Add the cart");
+      });
+      chain.compact((session) => {
+        if (isLater) session.tool("c", "Bash", { command: squash }, "[main 4444444] Add the cart");
+      });
+      const found = chain.sheet.facts.flatMap(({ text }) => /^commit (\d+)/.exec(text)?.[1] ?? []);
+      expect(found.toSorted()).toEqual(["3333333", "4444444"]);
+    }
   });
 
   it("marks a passed run as older than later edits of code, in the same part and in a later one", () => {

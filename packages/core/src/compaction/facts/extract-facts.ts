@@ -1,12 +1,13 @@
 import type { Entry } from "../../messages/entry.ts";
 import { type Fact, isExpired, type KnownFacts, type LedgerFact } from "../../messages/fact-ledger.ts";
 import { indexPairs } from "../../messages/pairs.ts";
-import { digestSession, isRequest, type SessionDigest } from "../summary/readers/readers.ts";
+import { digestSession, isRequest, preservedIn, type SessionDigest } from "../summary/readers/readers.ts";
 import { readDirectives } from "./directives.ts";
 import { type DraftFact, readEntries } from "./fact-source.ts";
 import { isReasonFact, reasonFacts } from "./reason-facts.ts";
 import {
   askedFacts,
+  commitsReplaced,
   mentionFacts,
   openBefore,
   planFacts,
@@ -57,8 +58,9 @@ export function extractFacts(entries: readonly Entry[], options: ExtractOptions 
   const directives = readDirectives(read, before);
   const people = [...directives.carried, ...directives.fresh];
   const reasons = reasonFacts(read, before);
+  const replaced = commitsReplaced(before, read.digest, preservedIn(all));
   const carried = [
-    ...withPlansUpToDate(stillValid(before, read.digest), people),
+    ...withPlansUpToDate(stillValid(before, read.digest, replaced), people),
     ...reasons.carried,
     ...directives.carried,
   ];
@@ -67,7 +69,7 @@ export function extractFacts(entries: readonly Entry[], options: ExtractOptions 
     ...commandFacts(read),
     ...errorFacts(read),
     ...fileFacts(read, before.filter(isOf("file"))),
-    ...mentionFacts(read),
+    ...mentionFacts(read, replaced),
     ...reasons.fresh,
     ...askedFacts(read, before),
     ...directives.fresh,
@@ -88,13 +90,17 @@ const isOf =
  * Returns earlier facts that still apply. Directives, to-dos, causes and choices are left out, because they are tracked
  * elsewhere. If the user has written again, questions are left out too.
  */
-function stillValid(before: readonly Fact[], digest: SessionDigest): readonly Fact[] {
+function stillValid(
+  before: readonly Fact[],
+  digest: SessionDigest,
+  replaced: ReadonlySet<string>,
+): readonly Fact[] {
   const hasSpoken = digest.exchanges.some(isRequest);
   const kept = before.filter(
     (fact) =>
       !isOf("directive", "todo")(fact) && !isReasonFact(fact) && !(hasSpoken && fact.kind === "question"),
   );
-  const current = withoutAmendedCommits(withoutMovedFiles(kept, digest), digest);
+  const current = withoutAmendedCommits(withoutMovedFiles(kept, digest), digest, replaced);
   return withErrorsResolved(withoutRunsRepeated(current, digest), digest);
 }
 

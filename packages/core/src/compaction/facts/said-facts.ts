@@ -7,12 +7,14 @@ import {
   agrees,
   asksForWork,
   choiceText,
+  commandsIn,
   endsWithQuestion,
   isYesNoQuestion,
   lastSentences,
   OWN_PLAN,
   proseSentences,
   remainingWork,
+  replacedCommits,
 } from "../summary/readers/readers.ts";
 import type { DraftFact, ReadEntries } from "./fact-source.ts";
 
@@ -280,13 +282,18 @@ function statusOf(
 const SUBJECT_CHARS = 70;
 
 /** Extracts names and numbers from users' words, and commits of the agent. */
-export function mentionFacts({ digest, has, idsAt, outcomeIds }: ReadEntries): readonly DraftFact[] {
+export function mentionFacts(
+  { digest, has, idsAt, outcomeIds }: ReadEntries,
+  replaced: ReadonlySet<string>,
+): readonly DraftFact[] {
   const lastOf = new Map(
     digest.exchanges.flatMap(({ commits }) => commits.map((made) => [made.subject, made])),
   );
   return digest.exchanges.flatMap(({ message, commits }): readonly DraftFact[] => {
     // Of an amended commit, only the last version exists.
-    const made = commits.filter((commit) => has(commit.at) && lastOf.get(commit.subject) === commit);
+    const made = commits.filter(
+      (commit) => has(commit.at) && lastOf.get(commit.subject) === commit && !replaced.has(commit.id),
+    );
     const facts = made.map(({ at, id, subject }): DraftFact => {
       const text = `commit ${id}${shownSubject(subject)}`;
       return { kind: "reference", text, needles: [id], entryIds: outcomeIds(at) };
@@ -304,17 +311,39 @@ export function mentionFacts({ digest, has, idsAt, outcomeIds }: ReadEntries): r
 
 const shownSubject = (subject: string): string => ` "${clip(subject, SUBJECT_CHARS)}"`;
 
-/** Returns the facts of earlier compactions without the commits that were amended since. */
+/** A reference to a commit. */
+const COMMIT_FACT = /^commit ([0-9a-f]+)(?: (".*"))?$/s;
+
+const commitIn = ({ kind, text }: DraftFact): RegExpExecArray | null =>
+  kind === "reference" ? COMMIT_FACT.exec(text) : null;
+
+/**
+ * Returns the commits that a later amend, reset or rebase removed. `before`: earlier facts, oldest first. `known`:
+ * positions of messages that the earlier compaction read too.
+ */
+export const commitsReplaced = (
+  before: readonly Fact[],
+  { exchanges }: SessionDigest,
+  known: ReadonlySet<number>,
+): ReadonlySet<string> =>
+  replacedCommits(
+    before.flatMap((fact) => commitIn(fact)?.[1] ?? []),
+    exchanges.flatMap(commandsIn),
+    known,
+  );
+
+/** Returns the facts of earlier compactions without the commits that were amended or removed since. */
 export function withoutAmendedCommits(
   carried: readonly Fact[],
   { exchanges }: SessionDigest,
+  replaced: ReadonlySet<string>,
 ): readonly Fact[] {
   const newer = new Set(
     exchanges.flatMap(({ commits }) => commits.map(({ subject }) => shownSubject(subject))),
   );
-  return carried.filter(({ kind, text }) => {
-    const subject = kind === "reference" ? /^commit [0-9a-f]+( ".*")$/s.exec(text)?.[1] : undefined;
-    return subject === undefined || !newer.has(subject);
+  return carried.filter((fact) => {
+    const [, id = "", subject = ""] = commitIn(fact) ?? [];
+    return !replaced.has(id) && !newer.has(` ${subject}`);
   });
 }
 

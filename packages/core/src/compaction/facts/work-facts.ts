@@ -108,23 +108,50 @@ export function commandFacts({ digest, has, outcomeIds }: ReadEntries): readonly
     last.delete(key);
     last.set(key, run);
   }
-  const current = [...last.values()].filter(({ at }) => has(at));
+  const all = runsIn(digest);
+  const current = [...last.values()].filter(
+    (run) =>
+      has(run.at) &&
+      !all.some(
+        (later) => later.at > run.at && (has(later.at) || repeats(later, run)) && includes(later, run),
+      ),
+  );
   const editedAt = lastCodeEdit(digest);
   return current.map((run) => {
     const fact = commandFact(run, outcomeIds(run.at));
-    return run.at < editedAt && run.state === "passed" ? outdated(fact) : fact;
+    return run.at < editedAt && canBeOutdated(run, fact) ? outdated(fact) : fact;
   });
 }
+
+const scopesOf = ({ runs }: CommandRun): readonly string[] =>
+  runs.map(({ scope }) => `${scope.kind} ${scope.name}`);
+
+/** Returns true if the later line started every test, check and build of the earlier one again. */
+function includes(later: CommandRun, earlier: CommandRun): boolean {
+  if (earlier.runs.length === 0 || later.state === "no-result") return false;
+  // In a line that failed, a run without a result may not have started.
+  const runs = later.runs.filter(({ state }) => !later.failed || state !== "unknown");
+  const started = new Set(scopesOf({ ...later, runs }));
+  return scopesOf(earlier).every((scope) => started.has(scope));
+}
+
+/** Returns true if the later line is the earlier command, or has it as one of its steps. */
+const repeats = (later: CommandRun, earlier: CommandRun): boolean =>
+  `&& ${withoutShortening(later.command)} &&`.includes(`&& ${withoutShortening(earlier.command)} &&`);
 
 /** Mark of a pass that later edits may have undone. */
 const BEFORE_EDITS = " (edits since)";
 
 const outdated = <T extends DraftFact>(fact: T): T => ({ ...fact, text: fact.text + BEFORE_EDITS });
 
-/** Returns the position of the last edit of code after the earlier summary, or -1. */
+/** Returns the position of the last change of code after the earlier summary, or -1. */
 function lastCodeEdit({ exchanges, covered }: SessionDigest): number {
   const edits = exchanges.flatMap(({ actions }) =>
-    actions.filter((action) => action.kind === "edit" && languageOf(action.path) !== undefined),
+    actions.filter(
+      (action) =>
+        (action.kind === "edit" && languageOf(action.path) !== undefined) ||
+        (action.kind === "command" && action.run.changesCode),
+    ),
   );
   return edits.findLast(({ at }) => !covered.has(at))?.at ?? -1;
 }
@@ -147,19 +174,25 @@ const OPENS_SCRIPT =
 
 /** Returns runs of earlier compactions that no newer run replaces. */
 export function withoutRunsRepeated(carried: readonly Fact[], digest: SessionDigest): readonly Fact[] {
-  const newer = new Set(runsIn(digest).filter(hasOutcome).map(programKey));
+  const all = runsIn(digest);
+  const newer = new Set(all.filter(hasOutcome).map(programKey));
   const isEdited = lastCodeEdit(digest) !== -1;
   return carried.flatMap((fact) => {
     const command = fact.kind === "command" ? commandIn(fact) : undefined;
     if (command === undefined) return [fact];
-    if (newer.has(programKey(readCommand(0, command)))) return [];
-    return isEdited && !NOT_PASSED.test(fact.text) ? [outdated(fact)] : [fact];
+    const run = readCommand(0, command);
+    if (newer.has(programKey(run)) || all.some((later) => includes(later, run))) return [];
+    return isEdited && canBeOutdated(run, fact) ? [outdated(fact)] : [fact];
   });
 }
 
-/** A run that did not pass, or whose pass is marked as outdated already. */
+/** A run that failed or did not end, or that is marked as outdated already. */
 const NOT_PASSED =
-  /FAILED|not seen|no result|timed out|interrupted|in the background|no output|no matching lines|\(edits since\)$/;
+  /^`[^`]*` → (?:FAILED|some runs FAILED|no result|timed out|interrupted|started in the background)|\(edits since\)$/;
+
+/** Edits do not change what was pushed. */
+const canBeOutdated = ({ kind }: CommandRun, { text }: DraftFact): boolean =>
+  kind !== "push" && !NOT_PASSED.test(text);
 
 const commandIn = ({ text }: DraftFact): string | undefined => /^`([^`]*)`/.exec(text)?.[1];
 

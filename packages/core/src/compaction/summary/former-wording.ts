@@ -43,6 +43,7 @@ export const FORMER_LABELS: readonly string[] = [
   "**Causes, decisions and findings the assistant stated:**",
   "**Causes, decisions and corrected beliefs (of the assistant unless marked as the user's), oldest first:**",
   "**Other findings the assistant stated:**",
+  "**Remaining work in the assistant's own words (its plan, not approved by the user):**",
   "**Open at the last summary:**",
   "**Open at the last summary (may have been done since; see 1 and 8):**",
   "**Open at the last summary (may be done by now: see 1 and 8):**",

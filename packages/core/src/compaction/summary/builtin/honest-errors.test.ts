@@ -45,6 +45,20 @@ const FAILED_COMMIT: Call = {
 const BYPASS: Call = { command: "git commit --no-verify -m 'cart'", output: "[main 1a2b3c4] cart" };
 const COMMIT: Call = { command: "git commit -m 'list'", output: "[main 2b3c4d5] list" };
 
+it("says that a message interrupted the assistant, and reads the wording of earlier summaries", () => {
+  const session = started();
+  session.assistant("I'll start.");
+  session.user("[Request interrupted by user]");
+  session.user("Use the older table of prices");
+  const item = '- after interrupting the assistant: "Use the older table of prices"';
+  expect(errorsIn(summaryOf(session))).toContain(item);
+  for (const line of [item, '- interrupted: "Use the older table of prices"']) {
+    const next = after(`## 4. Errors and Fixes\n**Corrections and interruptions by the user:**\n${line}`);
+    next.user("Go on");
+    expect(errorsIn(summaryOf(next))).not.toContain("older table");
+  }
+});
+
 describe("rows about errors", () => {
   it("says that a failed commit was made without its hooks, also after a later commit with hooks", () => {
     const bypassed = started(FAILED_COMMIT, BYPASS);

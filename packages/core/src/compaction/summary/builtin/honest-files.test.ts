@@ -54,6 +54,42 @@ describe("rows about files", () => {
     expect(files).not.toMatch(/read \d|\(\d×\)/);
   });
 
+  it("does not list a file as only read when git names it as changed, also after a summary", () => {
+    const named: readonly (readonly [command: string, output: string])[] = [
+      ["git add src/cart.ts src/list.ts", ""],
+      ["git status --short", " M src/cart.ts\nM  src/list.ts\n?? notes.txt"],
+      ["git status", "Changes:\n\tmodified:   src/cart.ts\n\tnew file:   src/list.ts"],
+      ["git diff --cached --stat", " src/cart.ts | 2 +-\n src/list.ts | 9 +++\n 2 files changed"],
+    ];
+    for (const [command, output] of named) {
+      const session = started();
+      for (const name of ["cart", "list", "page"]) reads(session, `/shop/src/${name}.ts`);
+      expect(filesOf(summaryOf(session))).toContain("cart.ts");
+      const next = after(summaryOf(session));
+      for (const later of [session, next]) {
+        later.tool(id(), "Bash", { command }, output);
+        expect(filesOf(summaryOf(later)), command).toContain("- Only read: `/shop/src/page.ts`");
+        expect(filesOf(summaryOf(later)), command).not.toMatch(/cart|list/);
+      }
+    }
+    const review = started();
+    reads(review, "/shop/src/cart.ts");
+    review.tool(id(), "Bash", { command: "git diff --stat main..topic" }, " src/cart.ts | 2 +-");
+    expect(filesOf(summaryOf(review))).toContain("- Only read: `/shop/src/cart.ts`");
+  });
+
+  it("states no reason of a change that only says that something runs, also from an earlier summary", () => {
+    const session = after(
+      "## 3. Files and Code Sections\n- `/shop/src/cart.ts` — edited 2×\n  Why: Task B still running (the labels are missing)",
+    );
+    session.user("Add a discount to the cart");
+    session.assistant("Build 7 is still running (the pictures of the shop are missing).");
+    edits(session, "/shop/src/cart.ts");
+    const files = filesOf(summaryOf(session));
+    expect(files).toContain("edited 3×");
+    expect(files).not.toContain("still running");
+  });
+
   it("does not list a file as read when every read of it failed", () => {
     const session = started();
     session.assistant([toolUse("r", "Read", { file_path: "/shop/src/cart.ts" })]);

@@ -51,7 +51,41 @@ describe("work that a report left undone", () => {
     expect(pending).toContain('(in its report after "Build the price list of the shop")');
     // The next report replaces what comes next.
     expect(pending).not.toContain("basket page");
-    expect(nextStepOf(session)).toContain("Section 7 lists work that is still open.");
+    expect(nextStepOf(session)).toContain("Section 7 lists what may still be open.");
+  });
+
+  it("drops what a report only waits for after a newer text, request or push", () => {
+    const report = "The price list is pushed. Waiting for CI to complete.";
+    expect(pendingOf(reported(report))).toContain("Waiting for CI to complete");
+    const asked = reported(report);
+    asked.user("Translate the footer into French");
+    expect(pendingOf(asked)).not.toContain("Waiting for CI");
+    const next = after(reported(report));
+    shell(next, "p", "git push", "   1234567..89abcde  main -> main");
+    expect(pendingOf(next)).not.toContain("Waiting for CI");
+  });
+
+  it("drops the part of a list that a later request takes up, also after a summary", () => {
+    const report =
+      "The price list is there.\n\nStill open from the plan: the basket, the invoices, the pictures.";
+    const request = "For the invoices you can use the template in my home folder.";
+    const session = reported(report);
+    session.user(request);
+    session.assistant("I'll start.");
+    const next = after(reported(report));
+    next.user(request);
+    for (const pending of [pendingOf(session), pendingOf(next)]) {
+      expect(pending).toContain("the basket, the pictures");
+      expect(pending).not.toContain("invoices");
+    }
+  });
+
+  it("has a label that does not say whether the user approved it", () => {
+    const pending = pendingOf(reported(REPORT));
+    expect(pending).toContain(
+      "**Work that the assistant's reports named as remaining (it may be done by now):**",
+    );
+    expect(pending).not.toContain("not approved");
   });
 
   it("stays open over the next summary, and expires after two summaries without a mention", () => {
@@ -157,6 +191,22 @@ describe("failures that are open", () => {
     expect(pendingOf(next)).toContain("Failed, not seen to pass since: `npm test`");
     shell(session, "t2", "npm test", "Tests  9 passed (9)");
     expect(pendingOf(session)).not.toContain("Failed, not seen");
+  });
+
+  it("have a label of their own, and leave out a failure after which a commit passed its hooks", () => {
+    const session = new ConversationBuilder();
+    session.user("Add a discount");
+    shell(session, "c1", "git commit -m 'Add it'", "Exit code 1\n[LINT] 1 issue\nerror: hook failed");
+    shell(session, "t", "mix credo --strict", "Exit code 1\nlib/a.ex:3:1 error: 1 issue found");
+    session.assistant("The check fails.");
+    const [, group = ""] = pendingOf(session).split(
+      "**Failed and not seen to pass since (they may no longer matter):**\n",
+    );
+    expect(group).toContain("- Failed, not seen to pass since: `mix credo --strict`");
+    shell(session, "c2", "git commit -m 'Add it'", "[main 1234567] Add it\n 1 file changed");
+    session.assistant("It is committed.");
+    expect(sectionOf(summaryOf(session), "Errors and Fixes")).toContain("(a later commit with its hooks");
+    expect(pendingOf(session)).not.toContain("not seen to pass");
   });
 
   it("include tests whose failure the user pasted, until a run of them passes", () => {

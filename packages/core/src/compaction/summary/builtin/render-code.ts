@@ -1,5 +1,6 @@
 import { bulleted, clip, clipMarkdown, indented, inlineCode } from "../clip.ts";
 import {
+  commandsIn,
   doneTo,
   type EarlierFile,
   type Edit,
@@ -7,6 +8,7 @@ import {
   earlierItems,
   type FileRecord,
   isOnlyRead,
+  isSamePath,
   isScratch,
   LABELS,
   languageOf,
@@ -95,10 +97,14 @@ export function renderFiles(digest: SessionDigest): Piece[] {
   const ranks = new Map(
     changed.toSorted((a, b) => weightOf(b) - weightOf(a)).map((file, rank) => [file, rank]),
   );
+  // A file that git names as changed was changed by somebody else.
+  const named = digest.exchanges.flatMap(commandsIn).flatMap(({ namedChanges }) => namedChanges);
+  const isNamed = (path: string): boolean => named.some((name) => name === path || isSamePath(name, path));
   const readOnly = files
-    .filter((file) => !changed.includes(file) && file.isRead)
+    .filter((file) => !changed.includes(file) && file.isRead && !isNamed(shortPath(file.path, root)))
     .sort((a, b) => b.lastAt - a.lastAt);
-  const before = readOnlyRead(all);
+  const listed = readOnlyRead(all);
+  const before = { ...listed, names: listed.names.filter((name) => !isNamed(name)) };
   const shownElsewhere = new Set(currentEdits(digest).map(({ edit }) => edit));
   const shown = new Set(changed.flatMap(earlierOf));
   const carried = earlier.filter((item) => !shown.has(item));

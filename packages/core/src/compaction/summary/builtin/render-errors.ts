@@ -67,7 +67,7 @@ function corrections(digest: SessionDigest): Piece[] {
     message && at > since && soundsLikeCorrection(message) ? [message] : [],
   );
   return messages.slice(-MAX_CORRECTIONS).map(({ text, afterInterruption }, index) => {
-    const how = afterInterruption ? "interrupted: " : "";
+    const how = afterInterruption ? "after interrupting the assistant: " : "";
     return piece([`- ${how}${quoted(clip(oneLine(text), 180))}`], 160 + index, LABELS.corrections);
   });
 }
@@ -83,12 +83,15 @@ const SEEN_TO_PASS = " → seen to pass since";
 /** State at the end of an error's item. A shortened item keeps it. */
 const STATE_END = / → (?:fixed|(?:not )?seen to pass|a later|committed later|did not occur)[^→]{0,200}$/;
 
+/** An item of {@link corrections}. Earlier versions wrote "interrupted". */
+const CORRECTION_ITEM = /^- (?:(?:after interrupting the assistant|interrupted): )?"[\s\S]*"$/;
+
 /** Renders the errors of the earlier summary, except those that `newer` lists with their newer state. */
 function earlierErrors({ earlier, exchanges, cwd }: SessionDigest, newer: readonly ErrorRecord[]): Piece[] {
   const runs = exchanges.flatMap(commandsIn);
   const known = new Set(newer.flatMap((error) => errorForms(error).map(errorKey)));
   const items = earlierItems(earlier, "Errors and Fixes").filter(
-    (item) => !/^- (?:interrupted: )?"[\s\S]*"$/.test(item) && !known.has(errorKey(item)),
+    (item) => !CORRECTION_ITEM.test(item) && !known.has(errorKey(item)),
   );
   return items.map((item, index) => {
     const end = STATE_END.exec(item)?.[0] ?? "";

@@ -92,8 +92,8 @@ function nextStep(digest: SessionDigest): string | undefined {
     case "agents-running":
       return `- Wait for the background agents named in section 7 and use their reports.${saying("The assistant last said")}${about}`;
     case "all-done": {
-      const open = hasLeftWork(digest) ? " Section 7 lists work that is still open." : "";
-      return `- The assistant gave a final report on the latest request.${open} Wait for the user.${saying("The assistant last said")}${about}`;
+      const open = hasLeftWork(digest) ? " Section 7 lists what may still be open." : "";
+      return `- The assistant gave a final report on the latest request.${open} Wait for the user.${saying("The assistant last said")}`;
     }
     default:
       return undefined;

@@ -1,6 +1,7 @@
 import { headOf } from "../../../messages/text.ts";
 import { bulleted, clip, inlineCode, oneLine, quoted } from "../clip.ts";
 import {
+  type Exchange,
   earlierItems,
   endsWithReport,
   failuresOfUser,
@@ -8,12 +9,12 @@ import {
   IN_PROGRESS,
   isRequest,
   isSameWork,
-  isTakenUp,
   LABELS,
   labelsDoneWork,
   leftWork,
   messageKey,
   NOT_SEEN_TO_PASS,
+  notTakenUp,
   programKey,
   readCommand,
   remainingWork,
@@ -181,10 +182,11 @@ function waitingPieces(digest: SessionDigest): Piece[] {
     ),
     ...digest.unansweredCalls.slice(-5).map((call) => `- Tool call without a result: ${call}`),
     ...digest.runningTasks.map((task) => `${NOT_REPORTED}${task.title} (id ${task.id})`),
-    ...openFailures(digest),
     ...workUnderWay(digest),
   ];
-  return lines.map((line) => piece([clip(line, 400), clip(line, 140)], 430, LABELS.waiting));
+  const pieces = (items: readonly string[], label: string): Piece[] =>
+    items.map((line) => piece([clip(line, 400), clip(line, 140)], 430, label));
+  return [...pieces(lines, LABELS.waiting), ...pieces(openFailures(digest), LABELS.failedChecks)];
 }
 
 const NOT_REPORTED = "- Background task has not reported back: ";
@@ -206,12 +208,13 @@ const MAX_FAILURES = 4;
 const userFailure = (name: string): string =>
   `- Reported as failing by the user, not seen to pass since: ${inlineCode(name)}`;
 
-/** Returns the failures that the section about errors shows as not seen to pass. */
+/**
+ * Returns the failures that the section about errors shows as not seen to pass. A remark in parentheses after the
+ * state, such as a later commit, speaks against an open failure.
+ */
 function openFailures(digest: SessionDigest): string[] {
   const open = renderErrors(digest).flatMap(({ forms: [item = ""] }) =>
-    item.slice(item.lastIndexOf(" → ")).startsWith(NOT_SEEN_TO_PASS)
-      ? (/^- `([^`]+)`/.exec(item)?.[1] ?? [])
-      : [],
+    item.endsWith(NOT_SEEN_TO_PASS) ? (/^- `([^`]+)`/.exec(item)?.[1] ?? []) : [],
   );
   // A later attempt with the same programs replaces an earlier one.
   const sources = new Map(open.map((source) => [programKey(readCommand(0, source)), source]));
@@ -242,16 +245,12 @@ function earlierTasks(digest: SessionDigest, pending: readonly EarlierTask[]): P
     const taskId = WAITS_FOR_TASK.exec(line)?.[1];
     if (taskId !== undefined) return knownTasks.has(taskId);
     if (origin === "plan") return !isPlanCurrent;
-    if (origin === "left")
-      return (
-        [...listed, ...left].some((work) => isSameWork(work, content)) ||
-        isTakenUp(content, !IN_REPORT.test(line), exchanges)
-      );
+    if (origin === "left") return [...listed, ...left].some((work) => isSameWork(work, content));
     if (origin === "dropped") return listed.some((work) => isSameWork(work, content));
     if (origin !== "todo" || todos.length === 0) return false;
     return !hasNewList || !line.startsWith("- [ ]") || listed.some((work) => isSameWork(work, content));
   };
-  const tasks = [...pending, ...earlierStep(digest)].filter((task) => {
+  const tasks = [...pending.flatMap(withoutTakenUp(exchanges)), ...earlierStep(digest)].filter((task) => {
     if (!/\p{L}/u.test(task.line) || STALE.test(task.line) || isReplaced(task)) return false;
     const key = keyOf(task.content);
     return !seen.has(key) && Boolean(seen.add(key));
@@ -273,6 +272,17 @@ function earlierTasks(digest: SessionDigest, pending: readonly EarlierTask[]): P
     taskPiece(line, count, rising(280, 260, index, open.length), LABELS.earlierTasks),
   );
 }
+
+/** Leaves out the work of an earlier report that a request took up since. */
+const withoutTakenUp =
+  (exchanges: readonly Exchange[]) =>
+  (task: EarlierTask): readonly EarlierTask[] => {
+    if (task.origin !== "left") return [task];
+    const { line, content } = task;
+    const rest = notTakenUp(content, !IN_REPORT.test(line), exchanges);
+    if (rest === undefined) return [];
+    return [{ ...task, line: line.replace(content, () => rest), content: rest }];
+  };
 
 /**
  * Returns the earlier next step as tasks, because it may be done already. If the agent has reported on it and

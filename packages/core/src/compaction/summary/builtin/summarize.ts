@@ -1,9 +1,8 @@
 import type { CountText } from "../../../measure/tokens/measure.ts";
 import { type Entry, isCompactBoundary, isEntry } from "../../../messages/entry.ts";
-import { field, stringListField } from "../../../messages/untrusted.ts";
 import { isSentAttachment } from "../../../request/flatten/attachment-content.ts";
 import { SUMMARY_HEADING } from "../format.ts";
-import { digestSession, LABELS, leftOutLine, type SessionDigest } from "../readers/readers.ts";
+import { digestSession, LABELS, leftOutLine, preservedIn, type SessionDigest } from "../readers/readers.ts";
 import { SECTION_NAMES, type SectionName, type SummaryVariant, sectionHeading } from "../summary-message.ts";
 import type { SummaryInstructions } from "../summary-prompt.ts";
 import { fitSections, type Piece, type SectionDraft, SUMMARY_BUDGET_TOKENS } from "./budget.ts";
@@ -67,11 +66,8 @@ type Render = (digest: SessionDigest, instructions: string | undefined) => Piece
  * them.
  */
 function coveredIn(entries: readonly Entry[]): ReadonlySet<number> {
-  const boundary = entries.findLast(isCompactBoundary);
-  const record = boundary?.compactMetadata?.longhaul;
-  if (record === undefined || record.tier !== undefined) return new Set();
-  const uuids = new Set(stringListField(field(boundary?.compactMetadata, "preservedMessages"), "uuids"));
-  return new Set(entries.flatMap(({ uuid }, at) => (uuid !== undefined && uuids.has(uuid) ? [at] : [])));
+  const record = entries.findLast(isCompactBoundary)?.compactMetadata?.longhaul;
+  return record === undefined || record.tier !== undefined ? new Set() : preservedIn(entries);
 }
 
 /** Sections with their shares of the budget. Unused shares go to other sections by importance. */

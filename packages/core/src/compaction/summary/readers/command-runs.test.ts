@@ -159,7 +159,10 @@ describe("readCommand", () => {
       "mixed",
       " → some runs FAILED, the last passed (1 package failed, 1 package ok)",
     ],
-    ["npx tsc --noEmit 2>&1 | head -5", "", "passed", " → ok"],
+    // A pipe hides the exit code.
+    ["npx tsc --noEmit 2>&1 | head -5", "", "passed", " → no output, exit code not seen"],
+    ["mix format && mix compile | tail -5", "", "passed", " → no output, exit code not seen"],
+    ["npx tsc --noEmit", "", "passed", " → ok"],
     [
       "go test ./a; go test ./a",
       "ok  \ta\t0.1s\nFAIL\ta\t0.1s\nFAIL",

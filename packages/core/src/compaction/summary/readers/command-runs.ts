@@ -1,5 +1,6 @@
 import { headOf, tailOf, withoutControls } from "../../../messages/text.ts";
 import { clip, oneLine } from "../clip.ts";
+import { changesCode, namedChanges } from "./code-changes.ts";
 import { failureText } from "./failure-text.ts";
 import { gitWords, historyChange, type MadeCommit, parseCommits } from "./git-commits.ts";
 import { type CommandOutput, ownLines, readOutput, type SpecialEnd } from "./runners/output-view.ts";
@@ -42,6 +43,10 @@ export interface CommandRun {
   readonly commits: readonly MadeCommit[];
   /** Number of older commits that a successful command removed. */
   readonly dropped: number;
+  /** True if the command succeeded and changes code, or usually does. */
+  readonly changesCode: boolean;
+  /** Files that the command stages, or that git names as changed in its output. */
+  readonly namedChanges: readonly string[];
   /** Branch that the output of a git command names. */
   readonly branch?: string | undefined;
   /** What the output shows of a run whose result is not known. */
@@ -105,6 +110,7 @@ export function readCommand(
   const commits = kind === "commit" ? parseCommits(ends, made, command) : [];
   const state = stateOf({ kind, commands, runs, read, isFailure, isShown: commits.length > 0 });
   const directory = commands.find(({ words }) => words[0] !== "cd")?.directory ?? base;
+  const isEnded = state !== "failed" && state !== "no-result";
   return {
     at,
     kind,
@@ -115,9 +121,14 @@ export function readCommand(
     failed: state === "failed",
     outcome: commits.length > 0 ? commitText(commits) : outcomeOf(kind, state, ends, runs, read),
     commits: state === "failed" ? [] : commits,
-    dropped: state === "failed" || state === "no-result" ? 0 : dropped,
+    dropped: isEnded ? dropped : 0,
+    changesCode: isEnded && changesCode(commands, command, endsOf(output ?? "")),
+    namedChanges: isEnded ? namedChanges(commands, output ?? "") : [],
     branch: isFailure || directory !== base ? undefined : branchIn(commands, output ?? ""),
-    seen: state === "unknown" && kind !== "other" ? seenIn(read, commands) : undefined,
+    seen:
+      kind !== "other" && (state === "unknown" || (state === "passed" && isSilent(read, started)))
+        ? seenIn(read, commands)
+        : undefined,
     endsWithPass: runs.some((run) => run.state === "mixed" && run.endsWithPass),
     runs,
     directory,
@@ -136,6 +147,10 @@ function commitText(commits: readonly MadeCommit[]): string {
 }
 
 const SKIPS_HOOKS = /\s(?:--no-verify|-n)\b|\b(?:HUSKY=0|LEFTHOOK=0|SKIP=)/;
+
+/** Returns true if nothing was printed, and a pipe hides the exit code of a test, check or build. */
+const isSilent = ({ lines }: CommandOutput, started: ReturnType<typeof startedRuns>): boolean =>
+  ownLines(lines).length === 0 && started.some(({ command }) => command.filters.length > 0);
 
 /** Returns what is known of a run whose exit code is hidden: the line of its output that says most. */
 function seenIn({ lines }: CommandOutput, commands: readonly ShellCommand[]): string {
@@ -246,7 +261,7 @@ export function outcomeText({
     case "failed":
       return ` → FAILED${details}`;
     case "passed":
-      return outcome !== undefined ? ` → ${outcome}` : kind === "other" ? "" : " → ok";
+      return kind === "other" && outcome === undefined ? "" : ` → ${outcome ?? seen ?? "ok"}`;
     case "mixed":
       return ` → some runs FAILED, ${endsWithPass ? "the last passed" : "others passed"}${details}`;
     case "nothing":

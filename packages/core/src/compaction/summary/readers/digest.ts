@@ -12,7 +12,7 @@ import {
 import { indexPairs, type PairIndex } from "../../../messages/pairs.ts";
 import { isCollapsedSpan } from "../../../messages/stand-ins.ts";
 import { isShellTool } from "../../../messages/tool-kinds.ts";
-import { contentText, field, stringField } from "../../../messages/untrusted.ts";
+import { contentText, field, stringField, stringListField } from "../../../messages/untrusted.ts";
 import { hasClosingReport, launcherOf } from "./agent-reports.ts";
 import { type EarlierSummary, earlierSetting, joinEarlier, parseEarlierSummary } from "./earlier-summary.ts";
 import {
@@ -81,6 +81,14 @@ export function digestSession(
     else if (isCompactBoundary(entry)) reader.boundary();
   }
   return reader.digest();
+}
+
+/** Returns the positions of the messages that the last compaction kept. */
+export function preservedIn(entries: readonly Entry[]): ReadonlySet<number> {
+  const boundary = entries.findLast((entry) => isEntry(entry) && isCompactBoundary(entry));
+  const uuids = new Set(stringListField(field(boundary?.compactMetadata, "preservedMessages"), "uuids"));
+  const idOf = (entry: Entry): string | undefined => stringField(entry, "uuid");
+  return new Set(entries.flatMap((entry, at) => (uuids.has(idOf(entry) ?? "") ? [at] : [])));
 }
 
 function isMainMessage(entry: Entry): boolean {

@@ -48,7 +48,7 @@ function leftIn(exchange: Exchange, nth: number, exchanges: readonly Exchange[])
   const later = exchanges.slice(nth + 1);
   const request = later.some(isRequest) ? (requestOf(exchange)[0] ?? "") : undefined;
   return left
-    .filter((text) => !isTakenUp(text, true, later))
+    .flatMap((text) => notTakenUp(text, true, later) ?? [])
     .map((text) => ({ text: oneLine(text), at: closing.at, request }));
 }
 
@@ -59,13 +59,36 @@ const isAbout = (request: string, work: string): boolean =>
   shareIn(contentWords(work), contentWords(headOf(request, SCANNED_CHARS))) >= TAKEN_UP_SHARE;
 
 /**
- * Returns true if the user took up the work that a report before the exchanges left. `isNewest`: no request
- * followed the report so far.
+ * Returns the part of the work that a report before the exchanges left and that the user did not take up since.
+ * Returns undefined if the user took up everything. `isNewest`: no request followed the report so far.
  */
-export function isTakenUp(work: string, isNewest: boolean, exchanges: readonly Exchange[]): boolean {
+export function notTakenUp(
+  work: string,
+  isNewest: boolean,
+  exchanges: readonly Exchange[],
+): string | undefined {
   const requests = exchanges.flatMap((next) => (isRequest(next) ? requestOf(next) : []));
-  if (isNewest && requests[0] !== undefined && takesUpAll(requests[0])) return true;
-  return requests.some((request) => isAbout(request, work));
+  if (isNewest && requests[0] !== undefined && takesUpAll(requests[0])) return undefined;
+  if (requests.some((request) => isAbout(request, work))) return undefined;
+  const parts = listedIn(work);
+  const open = parts.filter((part) => !requests.some((request) => names(request, part)));
+  if (open.length === parts.length) return work;
+  return open.length === 0 ? undefined : open.join(", ");
+}
+
+/** Returns true if a request has every word of a listed thing. */
+const names = (request: string, thing: string): boolean =>
+  shareIn(contentWords(thing), contentWords(headOf(request, SCANNED_CHARS))) === 1;
+
+/** Maximum length of a thing in a list such as "the labels, the prices, the pictures". */
+const MAX_LISTED_CHARS = 40;
+
+/** Returns the things that a line of work lists. A longer part is a clause and not a thing. */
+function listedIn(work: string): readonly string[] {
+  const parts = work.split(/, (?:and )?/);
+  return parts.every((part) => part.length <= MAX_LISTED_CHARS && contentWords(part).size > 0)
+    ? parts
+    : [work];
 }
 
 const requestOf = ({ message }: Exchange): readonly string[] => (message === undefined ? [] : [message.text]);

@@ -2,6 +2,7 @@ import { headOf } from "../../../messages/text.ts";
 import { clip, fenced, headAndTail, inlineCode, isCut, oneLine, quoted } from "../clip.ts";
 import { FORMER_LABELS } from "../former-wording.ts";
 import type { ErrorRecord, Resolution } from "./error-ledger.ts";
+import { saysStillRunning } from "./passing-state.ts";
 import { type FileRecord, fileName, isSamePath, shortPath } from "./touched-code.ts";
 
 /**
@@ -31,8 +32,9 @@ export const LABELS = {
   reasons:
     "**Causes, decisions and corrections as stated at that time (later work can have replaced them), oldest first:**",
   todos: "**To-do list:**",
-  remaining: "**Remaining work in the assistant's own words (its plan, not approved by the user):**",
+  remaining: "**Work that the assistant's reports named as remaining (it may be done by now):**",
   waiting: "**Open at this point (newer messages may have finished it):**",
+  failedChecks: "**Failed and not seen to pass since (they may no longer matter):**",
   earlierTasks: "**Open at the last summary (may be done by now: see sections 1 and 8):**",
   steps: "**Latest steps, oldest first:**",
   lastEdits: "**Last edits:**",
@@ -211,7 +213,10 @@ export function readEarlierFile(item: string): EarlierFile {
   const isOurs = /^- `[^`]+` — /.test(header);
   const done = header.replace(/^.*?`[^`]+`\**\s*(?:—|-|:|\()?\s*/, "").replace(/\)$/, "");
   const noteParts = [isOurs ? done.replace(DONE_START, "") : done, ...rest.map(withoutLabel)];
-  const note = oneLine(noteParts.filter((part) => part.trim() !== "").join(NOTE_JOINT));
+  const parts = isOurs
+    ? noteParts.flatMap((part) => part.split(NOTE_JOINT)).filter((part) => !saysStillRunning(part))
+    : noteParts;
+  const note = oneLine(parts.filter((part) => part.trim() !== "").join(NOTE_JOINT));
   const did = readDone(isOurs ? done : "");
   const shown = clip(note, isOurs ? MAX_NOTES_CHARS : MAX_NOTE_CHARS);
   return {

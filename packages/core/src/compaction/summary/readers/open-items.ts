@@ -200,8 +200,19 @@ const isAbout = (claim: Words, { words, title }: Item): boolean =>
   shareIn(words, claim) >= ABOUT_SHARE ||
   (title.size >= MIN_TITLE_WORDS && shareIn(title, claim) >= ABOUT_SHARE);
 
+/** Work of the agent that is only to wait for something outside, as in "Waiting for CI to complete". */
+const ONLY_WAITS =
+  /^(?:(?:now|still|currently|just) )*(?:a)?waiting (?:for|on)?\b(?!.*\b(?:you|your|user|then|before)\b)/i;
+
+/** A newer request, a later text of the agent or a later commit or push ends a wait, or states it again. */
+const endsWait = (happening: Happening): boolean =>
+  happening.kind === "said" ||
+  happening.kind === "reported" ||
+  (happening.kind === "ran" && /^(?:commit|push)$/.test(happening.what));
+
 function fateBy(happening: Happening, item: Item): Fate | undefined {
   const { content, words, isInProgress, isPlan, isLeft } = item;
+  if (isPlan && ONLY_WAITS.test(content) && endsWait(happening)) return "done";
   switch (happening.kind) {
     case "reported":
       return (happening.isAllDone && !isLeft) || happening.claims.some((claim) => isAbout(claim, item))

@@ -6,11 +6,18 @@ import { proseSentences } from "./prose.ts";
 const NOT_COMMITTED =
   /\b(?:no commits? (?:was|were|has been|have been) (?:made|created)|(?:nothing|not|n['’]t|never) (?:been |yet )?committed|(?:did not|didn['’]t) commit|(?:is|are|were|left) uncommitted)\b/i;
 const STILL_RUNNING =
-  /\b(?:(?:sub)?agents?|tasks?|builds?|processe?s?|downloads?) (?:is|are) still (?:running|working|at work|busy)\b/i;
+  /\b(?:(?:sub)?agents?|tasks?|builds?|processe?s?|downloads?) (?:[A-Z0-9][\w.-]{0,20} )?(?:(?:is|are) )?still (?:running|working|at work|busy)\b/i;
+/** A matter that nobody has settled yet. An open file or connection is something else, and can be a cause. */
+const STILL_OPEN =
+  /\b(?:questions?|decisions?|choices?|points?|items?|topics?|matters?|tasks?|to-?dos?|reviews?|tickets?|prs?|pull requests?) (?:[^\s,;:.]+ ){0,5}?(?:(?:is|are|remains?|stays?) )?(?:still|remains?|stays?) (?:open|pending|undecided|unresolved|unanswered|outstanding)\b/i;
 const SCANNED_CHARS = 4_000;
 
 /** Returns true if the sentence says that something runs at this moment. */
 export const saysStillRunning = (sentence: string): boolean => STILL_RUNNING.test(sentence);
+
+/** Returns true if the sentence says that something runs or is undecided at this moment. */
+export const saysMomentary = (sentence: string): boolean =>
+  saysStillRunning(sentence) || STILL_OPEN.test(sentence);
 
 /** Returns a report without the sentences that say that nothing is committed. A later commit makes them false. */
 export function withoutNotCommitted(report: string): string {

@@ -16,7 +16,7 @@ export {
   readCommand,
   withoutShortening,
 } from "./command-runs.ts";
-export { digestSession, nextMove, type SessionDigest } from "./digest.ts";
+export { digestSession, nextMove, preservedIn, type SessionDigest } from "./digest.ts";
 export {
   earlierConcepts,
   earlierItems,
@@ -51,7 +51,7 @@ export {
 } from "./exchanges.ts";
 export { failureText } from "./failure-text.ts";
 export { replacedCommits } from "./git-commits.ts";
-export { failuresOfUser, isTakenUp, leftWork } from "./left-work.ts";
+export { failuresOfUser, leftWork, notTakenUp } from "./left-work.ts";
 export {
   AFTER_BYPASS,
   AFTER_INTERRUPTION,

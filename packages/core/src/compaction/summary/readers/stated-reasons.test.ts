@@ -24,6 +24,18 @@ describe("statedReasons", () => {
     expect(said).toEqual(["The export fails because the disk of the server is full."]);
   });
 
+  it("keeps no statement that a matter is still open at that moment", () => {
+    const cause = "The export fails because the disk of the server is full.";
+    const said = saidIn((session) => {
+      session.user("Why does the export fail?");
+      session.assistant(
+        `${cause}\n\nTwo things:\n\n- **The currency question is still open** — every order would read the rates again, since \`rates/**\` sits in no \`cache-list\`. I lean toward paying it, but it's your call.`,
+      );
+      session.user("thanks");
+    });
+    expect(said).toEqual([cause]);
+  });
+
   it("keeps the statements of a text when a no only answers its question", () => {
     const cause = "The export fails because the server reads an older branch.";
     const said = saidIn((session) => {

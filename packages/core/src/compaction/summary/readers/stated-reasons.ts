@@ -1,7 +1,7 @@
 import type { FactAuthor } from "../../../messages/fact-ledger.ts";
 import { headOf } from "../../../messages/text.ts";
 import type { Action, AgentText, Exchange, HumanMessage } from "./exchanges.ts";
-import { saysStillRunning } from "./passing-state.ts";
+import { saysMomentary } from "./passing-state.ts";
 import { endsWithQuestion, proseSentences } from "./prose.ts";
 import { inspects, isPlan } from "./reason-cues.ts";
 import { deniedIn } from "./reason-list.ts";
@@ -40,7 +40,7 @@ export function statedReasons(exchanges: readonly Exchange[]): readonly StatedRe
 }
 
 export const reasonsAt = (at: number, text: string, by: FactAuthor): StatedReason[] =>
-  reasonsIn(text, by).flatMap((reason) => (saysStillRunning(reason.text) ? [] : [{ ...reason, at }]));
+  reasonsIn(text, by).flatMap((reason) => (saysMomentary(reason.text) ? [] : [{ ...reason, at }]));
 
 /** Returns the statement without an announced change, which a refusal or a later edit has undone. */
 function withoutPlan(reason: StatedReason): readonly StatedReason[] {

@@ -8,6 +8,7 @@ import { programOf, readCommand } from "./command-runs.ts";
 import { ErrorLedger, type ErrorRecord } from "./error-ledger.ts";
 import { isRefusal, type OpenExchange, refusalReason } from "./exchanges.ts";
 import { FileLedger } from "./file-ledger.ts";
+import { saysStillRunning } from "./passing-state.ts";
 import { reasonBefore } from "./purposes.ts";
 import {
   type Answer,
@@ -287,7 +288,8 @@ const TARGET_FIELDS = "description url query pattern file_path path command summ
 
 function reasonFrom(said: string | undefined, path: string): string | undefined {
   const sentence = said === undefined ? undefined : reasonBefore(said);
-  if (sentence === undefined || namesOtherFile(sentence, path)) return undefined;
+  if (sentence === undefined || saysStillRunning(sentence) || namesOtherFile(sentence, path))
+    return undefined;
   return sentence && clip(sentence.replace(/[:：]$/, ""), MAX_REASON_CHARS);
 }
 
