@@ -221,8 +221,21 @@ describe("the end of a session", () => {
       .call("Edit", { file_path: "/repo/boat-table.ts", new_string: "blue" }, "ok")
       .assistant("The boat table is blue.");
     const exam = deriveExam(session.entries);
-    expect(gradeText(exam, "7. Pending Tasks:\nNone.").held).toContain("remaining-1");
+    for (const text of ["None.", "- No open items were found.", "There is no remaining work."])
+      expect(gradeText(exam, `7. Pending Tasks:\n${text}`).held, text).toContain("remaining-1");
+    expect(gradeText(exam, "7. Pending Tasks:\nPaint the mast.").held).not.toContain("remaining-1");
     expect(gradeText(exam, "None.").held).not.toContain("remaining-1");
+  });
+
+  it("the kept last answer of the agent shows that no work is open", () => {
+    const session = new SessionBuilder()
+      .user("Paint the boat table.")
+      .call("Edit", { file_path: "/repo/boat-table.ts", new_string: "blue" }, "ok")
+      .assistant("The boat table is blue.");
+    const exam = deriveExam(session.entries);
+    const held = (rest: string): readonly string[] => gradeText(exam, { summary: "", rest }).held;
+    expect(held("The boat table is blue.")).toContain("remaining-1");
+    expect(held("The mast is blue.")).not.toContain("remaining-1");
   });
 
   it("the current work needs a place that describes the current state, and not the word currently", () => {
