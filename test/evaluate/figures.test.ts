@@ -13,8 +13,14 @@ const WINDOW_TOKENS = 50_000;
 const KEPT_KINDS = ["user-words", "constraint", "decision", "error"] as const;
 /** Least share of files that the context answers. Every second file needs a word of change beside its path. */
 const MIN_FILES = 0.75;
-/** Least share of all probes that the context answers after ten compactions. */
-const MIN_IN_CONTEXT = 0.75;
+/**
+ * Least share of all probes that the context answers after ten compactions. Half of the probes of a short session
+ * are names and figures, which one page of recall answers too.
+ */
+const MIN_IN_CONTEXT = 0.65;
+/** Most probes of a session that the context lacks, without names, figures and files. */
+const MAX_OTHERS_MISSING = 2;
+const LITERAL_KINDS: ReadonlySet<string> = new Set(["name", "number", "file"]);
 /** Most probes of a session that neither the context nor one page of recall answers. */
 const MAX_LOST = 1;
 const MAX_TOKENS_OF_HOSTILE = 1.3;
@@ -40,6 +46,8 @@ function expectFigures(policies: readonly PolicyEvaluation[]): void {
   for (const kind of KEPT_KINDS) expect(kinds[kind].inContext, detail).toBe(kinds[kind].total);
   expect(kinds.file.inContext, detail).toBeGreaterThanOrEqual(kinds.file.total * MIN_FILES);
   expect(probes.inContext, detail).toBeGreaterThanOrEqual(probes.total * MIN_IN_CONTEXT);
+  const others = ours.missing.filter(({ kind }) => !LITERAL_KINDS.has(kind));
+  expect(others.length, detail).toBeLessThanOrEqual(MAX_OTHERS_MISSING);
   expect(probes.lost, detail).toBeLessThanOrEqual(MAX_LOST);
   expect(scores.withFacts.false, ours.falseStatements.map(({ why }) => why).join("\n")).toBe(0);
   // The hostile summary holds nothing by itself, and the quoted facts repair it.

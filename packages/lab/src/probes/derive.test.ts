@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deriveExam, gradeText, type ProbeKind } from "./exam.ts";
+import { answersProbe, deriveExam, gradeText, type ProbeKind } from "./exam.ts";
 import { SessionBuilder } from "./invented-session.case.ts";
 
 const textsOf = (session: SessionBuilder, kind: ProbeKind): string[] =>
@@ -42,6 +42,28 @@ describe("user words", () => {
       "The harbor master wants a list of all boats that left before\nthe storm and did not come back in the evening.",
     );
     expect(textsOf(session, "user-words")).toHaveLength(1);
+  });
+});
+
+describe("sentences of a session", () => {
+  it("marks of code inside a line are a part of its sentence, so a quote of the sentence holds its names", () => {
+    const said = "We build the server with `aCrane` ``` and never use another one.";
+    const exam = deriveExam(new SessionBuilder().assistant(said).entries);
+    expect(exam.probes.map(({ kind }) => kind)).toContain("name");
+    expect(gradeText(exam, `> ${said}`).held).toContain("name-1");
+  });
+
+  it("a line of words without grammar gives no probe, because a summary with that line states nothing", () => {
+    const said = "old `aCrane` FAIL TestA remaining boats FAIL TestB 48.7% masts";
+    const { probes } = deriveExam(new SessionBuilder().user(said).assistant(said).entries);
+    const kinds = probes.map(({ kind }) => kind);
+    for (const kind of ["user-words", "name", "number"] as const) expect(kinds).not.toContain(kind);
+  });
+
+  it("no question about a sentence with and without spaces between its words answers its own probe", () => {
+    const { probes } = deriveExam(new SessionBuilder().user("Build a server 不要使用").entries);
+    expect(probes.map(({ question }) => question)).toContain('What did the user say about "Build, server"?');
+    expect(probes.filter((probe) => answersProbe(probe, probe.question))).toEqual([]);
   });
 });
 
@@ -199,8 +221,21 @@ describe("the end of a session", () => {
       .call("Edit", { file_path: "/repo/boat-table.ts", new_string: "blue" }, "ok")
       .assistant("The boat table is blue.");
     const exam = deriveExam(session.entries);
-    expect(gradeText(exam, "7. Pending Tasks:\nNone.").held).toContain("remaining-1");
+    for (const text of ["None.", "- No open items were found.", "There is no remaining work."])
+      expect(gradeText(exam, `7. Pending Tasks:\n${text}`).held, text).toContain("remaining-1");
+    expect(gradeText(exam, "7. Pending Tasks:\nPaint the mast.").held).not.toContain("remaining-1");
     expect(gradeText(exam, "None.").held).not.toContain("remaining-1");
+  });
+
+  it("the kept last answer of the agent shows that no work is open", () => {
+    const session = new SessionBuilder()
+      .user("Paint the boat table.")
+      .call("Edit", { file_path: "/repo/boat-table.ts", new_string: "blue" }, "ok")
+      .assistant("The boat table is blue.");
+    const exam = deriveExam(session.entries);
+    const held = (rest: string): readonly string[] => gradeText(exam, { summary: "", rest }).held;
+    expect(held("The boat table is blue.")).toContain("remaining-1");
+    expect(held("The mast is blue.")).not.toContain("remaining-1");
   });
 
   it("the current work needs a place that describes the current state, and not the word currently", () => {

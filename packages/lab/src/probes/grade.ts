@@ -40,10 +40,12 @@ export function answersProbe(probe: Probe, rawText: string): boolean {
 function holdsRaw(index: PassageIndex, answer: Answer): boolean {
   const { stances, notStances: _, rawEvidence = [], ...claim } = answer;
   const rest = { ...claim, denies: true, opposites: [], isReasoned: false };
-  if (stances === undefined) return holds(index, rest);
+  if (stances === undefined && rawEvidence.length === 0) return holds(index, rest);
   if (rawEvidence.some((form) => index.withLiteral(form).length > 0)) {
+    if (rest.section !== undefined) return true;
     return rest.needles.every((forms) => forms.some((form) => index.withLiteral(form).length > 0));
   }
+  if (stances === undefined) return holds(index, rest);
   const groups = rest.groups.map((group) => ({ ...group, share: Math.max(group.share, RAW_SHARE) }));
   return groups.length === 0 ? holds(index, { ...rest, stances }) : holds(index, { ...rest, groups });
 }

@@ -1,8 +1,17 @@
 import type { Turn } from "./read-session.ts";
 import { type SessionView, SHOWN_CHARS, spread, topicWords } from "./session-view.ts";
+import { isBagOfWords } from "./stuffing.ts";
 import type { Probe, WordGroup } from "./types.ts";
 import type { UserSentence } from "./user-words.ts";
-import { contentStems, excerptOf, isDenial, normalForm, sentencesOf, tokensOf } from "./words.ts";
+import {
+  contentStems,
+  excerptOf,
+  isDenial,
+  normalForm,
+  sentencesOf,
+  tokensOf,
+  withoutCode,
+} from "./words.ts";
 
 type Draft = Omit<Probe, "id">;
 
@@ -49,6 +58,7 @@ function collect(
   for (const turn of view.turns) {
     const sentences = turn.type === "assistant" ? proseOf(turn.text) : (typed.get(turn) ?? []);
     for (const sentence of sentences) {
+      if (isBagOfWords(sentence)) continue;
       const form = ` ${normalForm(sentence)} `;
       const isDenied = tokensOf(sentence).some(isDenial);
       for (const literal of literalsOf(sentence)) {
@@ -89,8 +99,7 @@ const MIN_CONTEXT_WORDS = 3;
 const LOG_LINE = /^\s*(?:at |\$ |\||\d{4}-\d\d|\d\d:\d\d|[+\-@]{2,}|===)|\w:\d+:\d+|[{};]\s*$/;
 
 function proseOf(text: string): string[] {
-  const prose = text.split("```").filter((_, index) => index % 2 === 0);
-  return prose.flatMap(sentencesOf).filter((sentence) => {
+  return sentencesOf(withoutCode(text)).filter((sentence) => {
     if (sentence.length > MAX_SENTENCE_CHARS || LOG_LINE.test(sentence)) return false;
     return contentStems(tokensOf(sentence)).length >= MIN_CONTEXT_WORDS;
   });

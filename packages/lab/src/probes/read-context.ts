@@ -1,7 +1,7 @@
 import { falsifiesRest, type Polarity, polarityOf } from "./polarity.ts";
 import { headingOf, labelStances, lineStances } from "./stances.ts";
 import type { Stance } from "./types.ts";
-import { contentStems, isNegation, normalForm, sentencesOf, tokensOf } from "./words.ts";
+import { contentStems, FENCE, isNegation, normalForm, sentencesOf, tokensOf } from "./words.ts";
 
 /** One sentence or item of a context, with the role that its heading and its words give to it. */
 export interface Passage extends Polarity {
@@ -37,7 +37,6 @@ interface Section {
 }
 
 const NO_SECTION: Section = { headings: [], stances: [] };
-const FENCE = /^\s*(?:```|~~~)\s*(\w*)/;
 /** Languages of fenced blocks that contain prose. */
 const PROSE_LANGUAGES = new Set(["text", "txt", "md", "markdown"]);
 

@@ -133,14 +133,12 @@ function leftOpen(view: SessionView): Draft | undefined {
   };
 }
 
+const OPEN_WORDS = ["open", "pending", "remaining", "outstanding", "unfinished", "further", "other"];
+const WORK_WORDS = ["work", "task", "tasks", "item", "items", "step", "steps", "todos", "requests"];
+/** Ways to say that nothing is open. */
 const NOTHING = [
-  "none",
-  "nothing",
-  "no pending tasks",
-  "no open tasks",
-  "no remaining work",
-  "done",
-  "completed",
+  ...["none", "nothing", "done", "completed"],
+  ...WORK_WORDS.flatMap((work) => [`no ${work}`, ...OPEN_WORDS.map((open) => `no ${open} ${work}`)]),
 ];
 
 /** A summary of finished work says so where its reader looks for open work. */
@@ -150,8 +148,13 @@ function nothingOpen(view: SessionView): Draft | undefined {
   return {
     kind: "remaining",
     question: "Is any work still open?",
-    text: "No work is open: the agent answered the last request and committed its changes.",
-    answer: { needles: [NOTHING], groups: [], section: "pending" },
+    text: "No work is open: the agent answered the last request and announced no further work.",
+    answer: {
+      needles: [NOTHING],
+      groups: [],
+      section: "pending",
+      rawEvidence: evidenceOf(leadOf(last.text)),
+    },
     entryIds: [last.entryId],
   };
 }

@@ -43,6 +43,9 @@ function isBag(text: string, { pieces, plain, functions }: Counts): boolean {
   return isLong && functions < pieces * MIN_FUNCTION_SHARE;
 }
 
+/** Returns true if a sentence states nothing, because it has words without grammar. */
+export const isBagOfWords = (text: string): boolean => isBag(text, countsOf(text));
+
 /**
  * Returns the passages that state something. Words without grammar state nothing: a bag of words, and a long run
  * of lines with a word or literal each.
@@ -56,13 +59,13 @@ export function statementsIn(passages: readonly Passage[]): Passage[] {
   };
   for (const passage of passages) {
     const counts = countsOf(passage.text);
-    const isBagOfWords = !passage.isCode && isBag(passage.text, counts);
+    const hasNoGrammar = !passage.isCode && isBag(passage.text, counts);
     if (!passage.isCode && counts.functions === 0) {
       run.push(passage);
-      words += isBagOfWords ? Number.POSITIVE_INFINITY : counts.plain;
+      words += hasNoGrammar ? Number.POSITIVE_INFINITY : counts.plain;
     } else {
       endRun();
-      if (!isBagOfWords) stated.push(passage);
+      if (!hasNoGrammar) stated.push(passage);
     }
   }
   endRun();

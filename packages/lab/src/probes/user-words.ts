@@ -1,6 +1,7 @@
 import type { UserTurn } from "./read-session.ts";
 import { type SessionView, SHOWN_CHARS, spread, topicWords, wordGroup } from "./session-view.ts";
 import { notSaidIn } from "./stances.ts";
+import { isBagOfWords } from "./stuffing.ts";
 import type { Probe, Stance } from "./types.ts";
 import {
   contentStems,
@@ -10,6 +11,7 @@ import {
   normalForm,
   sentencesOf,
   tokensOf,
+  withoutCode,
 } from "./words.ts";
 
 type Draft = Omit<Probe, "id">;
@@ -49,7 +51,7 @@ const PLAIN_WORD = /^[\p{L}\p{M}'’"“”(*-]{1,40}[\p{L}\p{M}'’"“”)*.,:
 const UNSPACED = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/;
 
 const isProse = (text: string): boolean => {
-  if (text.length > MAX_SENTENCE_CHARS || PASTED.test(text)) return false;
+  if (text.length > MAX_SENTENCE_CHARS || PASTED.test(text) || isBagOfWords(text)) return false;
   const tokens = tokensOf(text);
   if (contentStems(tokens).length < MIN_CONTENT_WORDS) return false;
   if (UNSPACED.test(text)) return true;
@@ -120,13 +122,6 @@ function ownSentences(raw: string): string[] {
   const head = sentencesOf(withoutCode(message.slice(0, LONG_MESSAGE_CHARS))).filter(isProse);
   const tail = sentencesOf(withoutCode(message.slice(-LONG_MESSAGE_CHARS / 2))).filter(isProse);
   return [...head.slice(0, LONG_MESSAGE_SENTENCES), ...tail.slice(-1)];
-}
-
-function withoutCode(text: string): string {
-  return text
-    .split("```")
-    .filter((_, index) => index % 2 === 0)
-    .join("\n");
 }
 
 /** Single digits are list numbers. Hashes and ids are more than a person repeats. */

@@ -197,6 +197,20 @@ function pushSentence(sentences: string[], sentence: string): void {
   }
 }
 
+/** A line that opens or closes a block of code. Inside a line, such marks are a part of its sentence. */
+export const FENCE = /^\s*(?:```|~~~)\s*(\w*)/;
+
+/** Removes blocks of code, as a reader of Markdown sees them. */
+export function withoutCode(text: string): string {
+  const prose: string[] = [];
+  let isFenced = false;
+  for (const line of text.split("\n")) {
+    if (FENCE.test(line)) isFenced = !isFenced;
+    else if (!isFenced) prose.push(line);
+  }
+  return prose.join("\n");
+}
+
 /** Shortens a text for a report. */
 export const excerptOf = (text: string, maxChars: number): string =>
   text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}…`;
