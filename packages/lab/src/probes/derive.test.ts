@@ -227,6 +227,18 @@ describe("the end of a session", () => {
     expect(gradeText(exam, "None.").held).not.toContain("remaining-1");
   });
 
+  it("a list of open work with the word nothing does not say that no work is open", () => {
+    const session = new SessionBuilder()
+      .user("Paint the boat table.")
+      .call("Edit", { file_path: "/repo/boat-table.ts", new_string: "blue" }, "ok")
+      .assistant("The boat table is blue.");
+    const { held } = gradeText(
+      deriveExam(session.entries),
+      "7. Pending Tasks:\n- Commit it, nothing is pushed yet.",
+    );
+    expect(held).not.toContain("remaining-1");
+  });
+
   it("the kept last answer of the agent shows that no work is open", () => {
     const session = new SessionBuilder()
       .user("Paint the boat table.")

@@ -153,7 +153,9 @@ const FIGURES: readonly RegExp[] = [
   /\$(\d+(?:\.\d+)?)/g,
   // Small counts are computed, large ones are copied.
   /\b(\d{3,}) (?:to \d+ )?(?:tests|files|lines|commits)\b/gi,
-  /\b(\d+(?:[.,]\d+)*)[ -]?(ms|milliseconds?|secs?|seconds?|minutes?|hours?|days?|kb|mb|gb|kib|mib|bytes|tokens|requests?|retries|attempts|px|rows|users)\b/gi,
+  /\b(\d+(?:[.,]\d+)*)[ -]?(ms|milliseconds?|secs?|seconds?|minutes?|hours?|days?|kb|mb|gb|kib|mib|bytes|tokens|retries|px)\b/gi,
+  // Single digits are computed here too.
+  /\b(\d{2,}(?:[.,]\d+)*)[ -](requests|attempts|rows|users)\b/gi,
 ];
 /** Rounded figures are honest. */
 const ROUNDED =

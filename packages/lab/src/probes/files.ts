@@ -1,4 +1,4 @@
-import { type CallTurn, textField } from "./read-session.ts";
+import { type CallTurn, commandOf, textField } from "./read-session.ts";
 import { type SessionView, spread, topicWords } from "./session-view.ts";
 import type { Probe, WordGroup } from "./types.ts";
 import { contentStems, normalForm, tokensOf } from "./words.ts";
@@ -86,12 +86,25 @@ export function fileProbes(view: SessionView): Draft[] {
             ? `Which file in the folder "${folder}" was changed as number ${index + 1}?`
             : `Which file was changed for "${topic}"?`,
         text: path,
-        answer: { needles: [forms.map(normalForm)], groups: index % 2 === 0 ? [CHANGED] : [] },
+        answer: {
+          needles: [forms.map(normalForm)],
+          groups: index % 2 === 0 ? [CHANGED] : [],
+          isChange: !isRemoved(view, name, call),
+        },
         entryIds: [call.entryId],
       } satisfies Draft,
     ];
   });
 }
+
+const REMOVES = /\b(?:rm|mv|git (?:checkout|restore|stash|reset))\b/;
+
+/** Returns true if a later command may have removed or restored the file. */
+const isRemoved = (view: SessionView, name: string, { at }: CallTurn): boolean =>
+  view.runs.some(({ call }) => {
+    const command = commandOf(call) ?? "";
+    return call.at > at && REMOVES.test(command) && command.includes(name);
+  });
 
 /** Names of fields with the new text of a file. */
 const TEXT_FIELDS = ["new_string", "content", "input", "patch"];

@@ -3,6 +3,7 @@ import { indexStatements, indexText, type PassageIndex, shareOf } from "./passag
 import type { Passage } from "./read-context.ts";
 import type { Answer, Exam, Grade, GradedContext, Probe, Stance } from "./types.ts";
 import { lastVerdict } from "./verdicts.ts";
+import { normalForm } from "./words.ts";
 
 /** A false statement costs as much as a true one earns. */
 const FALSE_STATEMENT_COST = 1;
@@ -39,7 +40,7 @@ export function answersProbe(probe: Probe, rawText: string): boolean {
 /** Like {@link holds}, for text whose headings and marks make no claims. */
 function holdsRaw(index: PassageIndex, answer: Answer): boolean {
   const { stances, notStances: _, rawEvidence = [], ...claim } = answer;
-  const rest = { ...claim, denies: true, opposites: [], isReasoned: false };
+  const rest = { ...claim, denies: true, opposites: [], isReasoned: false, isChange: false };
   if (stances === undefined && rawEvidence.length === 0) return holds(index, rest);
   if (rawEvidence.some((form) => index.withLiteral(form).length > 0)) {
     if (rest.section !== undefined) return true;
@@ -59,10 +60,11 @@ function holds(index: PassageIndex, answer: Answer): boolean {
 }
 
 /** A passage with a denial or with the opposite does not state what the source affirms. */
-const agrees = ({ isDenied, isFalsified, stems }: Passage, { denies, opposites = [] }: Answer): boolean =>
-  !isFalsified &&
-  (denies === true || !isDenied) &&
-  !opposites.some(([stem, opposite]) => stems.includes(opposite) && !stems.includes(stem));
+const agrees = (passage: Passage, { denies, opposites = [], isChange, needles }: Answer): boolean =>
+  !passage.isFalsified &&
+  (denies === true || !passage.isDenied) &&
+  !(isChange === true && deniesChange(passage, needles.flat())) &&
+  !opposites.some(([stem, opposite]) => passage.stems.includes(opposite) && !passage.stems.includes(stem));
 
 /** Each needle must stand on a line with a fitting stance. */
 function holdsNeedles(index: PassageIndex, answer: Answer): boolean {
@@ -85,12 +87,38 @@ function statesNeedle(
   forms: readonly string[],
 ): boolean {
   const { outcome, section } = answer;
-  if (section !== undefined) return !passage.isFalsified && passage.sectionStances.includes(section);
+  if (section !== undefined)
+    return (
+      !passage.isFalsified &&
+      passage.sectionStances.includes(section) &&
+      forms.some((form) => saysNothingOpen(passage, form))
+    );
   if (outcome === undefined) return agrees(passage, answer) && fits(index.lineStances(at), answer);
   if (passage.isFalsified) return false;
   const verdict =
     lastVerdict([passage], forms, outcome.rivals) ?? lastVerdict(index.lineOf(at), forms, outcome.rivals);
   return verdict === outcome.verdict || (verdict === "open" && outcome.verdict === "failed");
+}
+
+/** Inside a sentence, a single word such as "nothing" tells of something else. */
+function saysNothingOpen({ form, isDenied }: Passage, words: string): boolean {
+  if (words.includes(" ")) return ` ${form} `.includes(` ${words} `);
+  if (form === words || form.startsWith(`${words} `)) return true;
+  return form.endsWith(` ${words}`) && !isDenied;
+}
+
+/** Words after a path that say that the file is not changed, or gone. */
+const NOT_CHANGED =
+  /^(?:[-—–:(]+ )?(?:(?:was|is|has been|stays|remains) )?(?:left |kept |only )?(?:deleted|removed|unchanged|untouched|unmodified|read|read only)(?:[,.;)]|$)/i;
+
+/** Returns true if a passage says of a changed file that it is unchanged or gone. */
+function deniesChange({ text }: Passage, forms: readonly string[]): boolean {
+  const pieces = text.split(" ");
+  return pieces.some((piece, at) => {
+    const name = normalForm(piece);
+    if (!forms.some((form) => name === form || name.endsWith(` ${form}`))) return false;
+    return NOT_CHANGED.test(pieces.slice(at + 1).join(" "));
+  });
 }
 
 function holdsWords(index: PassageIndex, answer: Answer): boolean {
@@ -108,7 +136,7 @@ function unitHolds(index: PassageIndex, answer: Answer, start: number, end: numb
   const stems = new Set(unit.flatMap((passage) => passage.stems));
   if (!answer.groups.every((group) => shareOf(group, stems) >= group.share)) return false;
   if (answer.negated === true && !unit.some(({ isNegated }) => isNegated)) return false;
-  if (!answer.needles.every((forms) => forms.some((form) => isIn(index, form, start, end)))) return false;
+  if (!answer.needles.every((forms) => forms.some((form) => isIn(index, form, unit)))) return false;
   return fits(new Set(unit.flatMap(({ stances }) => [...stances])), answer);
 }
 
@@ -121,8 +149,9 @@ function hasOtherReason({ text, stems }: Passage, { groups }: Answer): boolean {
   return !groups.every((group) => shareOf(group, own) >= group.share);
 }
 
-const isIn = (index: PassageIndex, form: string, start: number, end: number): boolean =>
-  index.withLiteral(form).some((at) => at >= start && at <= end);
+/** A passage that denies the source lends no literal to its neighbors. */
+const isIn = (index: PassageIndex, form: string, unit: readonly Passage[]): boolean =>
+  index.withLiteral(form).some((at) => unit.some((passage) => passage === index.passages[at]));
 
 function fits(stances: ReadonlySet<Stance>, { stances: wanted, notStances }: Answer): boolean {
   if (notStances?.some((stance) => stances.has(stance)) === true) return false;

@@ -177,8 +177,8 @@ function formOf(number: string, sentence: string): NumberForm | undefined {
   );
 }
 
-/** A literal means nothing alone, so the passage must share context words. Any one rare word is enough. */
-const CONTEXT_SHARE = 0.15;
+/** A literal means nothing alone, so the passage must share context words. Two or three rare words are enough. */
+const CONTEXT_SHARE = 0.25;
 /** With fewer words, the sentence of a name gives no context. */
 const MIN_NAME_CONTEXT = 2;
 

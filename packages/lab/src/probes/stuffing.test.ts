@@ -45,4 +45,29 @@ describe("texts that state nothing", () => {
     expect(held("- /repo/crane.ts\n- /repo/mast.ts")).toEqual(["file-2"]);
     expect(held("- /repo/crane.ts was changed\n- /repo/mast.ts")).toEqual(["file-1", "file-2"]);
   });
+
+  it("a passage that calls a changed file unchanged or gone does not hold the file", () => {
+    const session = new SessionBuilder();
+    for (const name of ["crane", "mast"]) session.call("Edit", { file_path: `/repo/${name}.ts` }, "ok");
+    const held = (text: string): readonly string[] => gradeText(deriveExam(session.entries), text).held;
+    expect(held("- `mast.ts`: deleted, because nobody needs it")).toEqual([]);
+    expect(held("- `mast.ts` was left unchanged.")).toEqual([]);
+    expect(held("- `mast.ts`: removed the old sail")).toEqual(["file-2"]);
+  });
+
+  it("a file that a later command may have removed may be called deleted", () => {
+    const session = new SessionBuilder();
+    for (const name of ["crane", "mast"]) session.call("Edit", { file_path: `/repo/${name}.ts` }, "ok");
+    session.call("Bash", { command: "rm /repo/mast.ts" }, "");
+    expect(gradeText(deriveExam(session.entries), "- `mast.ts`: deleted.").held).toEqual(["file-2"]);
+  });
+
+  it("a passage that denies its source lends no name to the next passage", () => {
+    const { entries } = new SessionBuilder().user("Let `CraneDriver` lift the heavy boats of the harbor.");
+    const { held } = gradeText(
+      deriveExam(entries),
+      "- No `CraneDriver` exists.\n- Heavy boats in the harbor.",
+    );
+    expect(held).not.toContain("name-1");
+  });
 });

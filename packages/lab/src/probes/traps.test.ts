@@ -177,6 +177,7 @@ describe("invented literals", () => {
     "No src/moon-phase.ts was created",
     "Version 3.14.1, commit 1a2b3c4, issue #4711, 88% coverage",
     "It takes about 15 seconds",
+    "It took the last 2 requests",
     "See src/*.ts and https://harbor.example/moon.html",
     "```ts\nimport moon from 'src/moon-phase.ts'\n```",
     "Read the full transcript at /home/me/session-0001.jsonl",

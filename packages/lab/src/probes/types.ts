@@ -67,6 +67,8 @@ export interface Answer {
   readonly opposites?: readonly (readonly [stem: string, opposite: string])[];
   /** True if the groups are a choice and its reason. A choice with another reason does not hold the probe. */
   readonly isReasoned?: boolean;
+  /** True if the needles name a changed file. A passage that calls it unchanged or gone does not hold the probe. */
+  readonly isChange?: boolean;
   /** The last verdict that the line must give to the check that the needles name. */
   readonly outcome?: { readonly verdict: "passed" | "failed"; readonly rivals: readonly string[] };
 }

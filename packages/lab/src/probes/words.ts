@@ -198,7 +198,7 @@ function pushSentence(sentences: string[], sentence: string): void {
 }
 
 /** A line that opens or closes a block of code. Inside a line, such marks are a part of its sentence. */
-export const FENCE = /^\s*(?:```|~~~)\s*(\w*)/;
+export const FENCE: RegExp = /^\s*(?:```|~~~)\s*(\w*)/;
 
 /** Removes blocks of code, as a reader of Markdown sees them. */
 export function withoutCode(text: string): string {
