@@ -108,8 +108,8 @@ const EXTENSION =
 /** Patterns and placeholders name no file. */
 const PATTERN = /[{}*$%?…]|\.\.\.|:\/\/|\/\/|^[A-Z][a-z]+\.js$|x\.x/;
 const MIN_PATH_CHARS = 5;
-/** Summaries name their own transcript, which is no part of the session. */
-const OWN_FRAME = /\btranscript\b/i;
+/** Summaries name their own transcript and the length of a quote, which are no part of the session. */
+const OWN_FRAME = /\btranscript\b|^\W*\(\d+ lines\)\W*$/i;
 
 function inventionsIn(passage: Passage, source: SourceLiterals): FalseStatement[] {
   if (passage.isCode || OWN_FRAME.test(passage.text)) return [];

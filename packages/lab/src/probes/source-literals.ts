@@ -1,5 +1,5 @@
 import type { Entry } from "@longhaul/core/messages";
-import { isFields, readSession } from "./read-session.ts";
+import { isFields, type ResultTurn, readSession } from "./read-session.ts";
 import type { SourceLiterals } from "./types.ts";
 
 /** Fields without text: signatures and media. `toolUseResult` repeats a result for the user interface. */
@@ -65,10 +65,16 @@ export function sourceLiterals(entries: readonly Entry[]): SourceLiterals {
     collectTexts(entry, addText, 0);
   }
   const userText = readSession(entries)
-    .flatMap((turn) => (turn.type === "user" ? [turn.text] : []))
+    .flatMap((turn) => (turn.type === "user" ? [turn.text] : turn.type === "result" ? refusalIn(turn) : []))
     .join("\n");
   return { numbers, segments, files, pathEnds, measures, userText };
 }
+
+/** Returns what the user wrote to refuse a tool call. The result of the call quotes it. */
+const refusalIn = ({ text, isError }: ResultTurn): readonly string[] =>
+  isError ? (REFUSAL.exec(text)?.slice(1) ?? []) : [];
+
+const REFUSAL = /\bthe user said:\s*([\s\S]{1,10000})/i;
 
 function addNumber(numbers: Set<string>, form: string): void {
   numbers.add(plainNumber(form.startsWith("v") ? form.slice(1) : form));

@@ -195,6 +195,15 @@ describe("quotes of the user", () => {
     expect(falseIn(session, quoted("Sell the red crane to the museum."))).toEqual(["invented-quote"]);
   });
 
+  it("the length of a quote and words that refused a tool call are no inventions", () => {
+    const refused = new SessionBuilder()
+      .user("Paint the old wooden boat of the harbor in blue.")
+      .call("Bash", { command: "paint boat" }, "Rejected. The user said:\nwait for the dry season", true);
+    expect(falseIn(refused, quoted("wait for the dry season"))).toEqual([]);
+    expect(falseIn(refused, '6. All User Messages:\n- (104 lines)\n  "Paint the old boat')).toEqual([]);
+    expect(falseIn(refused, "The report has 104 lines.")).toEqual(["invented-figure"]);
+  });
+
   it.each([
     "Paint the old wooden boat of the harbor in blue.",
     "Paint the old wooden boat…",
