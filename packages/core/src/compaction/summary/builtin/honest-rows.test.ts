@@ -202,6 +202,23 @@ describe("rows about outcomes", () => {
     expect(requests).toMatch(/is the problem".* → The page of the apple is fixed\./);
   });
 
+  it("says that a report with the proofs of several requests is about all of them, also before further work", () => {
+    const session = new ConversationBuilder();
+    session.user("Add a discount to the cart");
+    shell(session, "c", 'git commit -m "feat: discount"', "[main 1a2b3c4] feat: discount");
+    session.user("Round the discount of the cart up");
+    shell(session, "d", 'git commit -m "fix: rounding"', "[main 2b3c4d5] fix: rounding");
+    session.assistant("The rounding is added and committed.\n\nYou can try it now.");
+    session.assistant("The page shows an object. Let me look at the template:");
+    session.tool("f", "Edit", EDIT, "ok");
+    session.user("The page of a single apple is the problem");
+    session.assistant("The page of the apple is fixed.");
+    session.user("Write the release notes for the shop");
+    expect(sectionOf(summaryOf(session), "Primary Request and Intent")).toContain(
+      'cart up" → for the last 2 requests: The rounding is added and committed. (further work was under way at the next message) [commit 1a2b3c4; commit 2b3c4d5;',
+    );
+  });
+
   it("quotes no report after a commit that announces the next part of the work", () => {
     const session = new ConversationBuilder();
     session.user("Add a discount to the cart");

@@ -163,14 +163,15 @@ function outcomeOf(course: Exchange, count: number): string {
   const lead = statedOutcome(course);
   if (course.actions.length === 0 && lead === undefined) return NO_ANSWER;
   const report = course.isUnfinished ? reportOnCommit(course) : undefined;
-  if (report !== undefined) return `${asOutcome(report, MAX_REPORT_CHARS)} (${FURTHER_WORK})`;
+  const about = count > 1 ? `for the last ${count} requests: ` : "";
+  if (report !== undefined) return `${about}${asOutcome(report, MAX_REPORT_CHARS)} (${FURTHER_WORK})`;
   if (course.isUnfinished) {
     // Words in the middle of the work are a belief, which later work may have disproved.
     const isReport = lead !== undefined && claimsDone(lead);
     return isReport ? `${asOutcome(lead, MAX_REPORT_CHARS)} (${UNDER_WAY})` : UNDER_WAY;
   }
   if (lead === undefined) return NO_CLOSING_MESSAGE;
-  return count > 1 ? `for the last ${count} requests: ${asOutcome(lead)}` : asOutcome(lead);
+  return `${about}${asOutcome(lead)}`;
 }
 
 const NO_ANSWER = "no answer before the next message";

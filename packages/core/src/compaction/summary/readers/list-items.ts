@@ -30,7 +30,7 @@ export const LABELS = {
   plans: "**Plans the assistant wrote:**",
   findings: "**Reported by subagents and background tasks:**",
   reasons:
-    "**Causes, decisions and corrections as stated at that time (later work can have replaced them), oldest first:**",
+    "**Causes, decisions and corrections of the assistant (or the user, if marked) at that time, oldest first. Later work can have replaced them:**",
   todos: "**To-do list:**",
   remaining: "**Work that the assistant's reports named as remaining (it may be done by now):**",
   waiting: "**Open at this point (newer messages may have finished it):**",
