@@ -1,22 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../../../../test/support/builders.ts";
-import { continuationMessage, splitSections } from "../summary-message.ts";
-import { summarize } from "./summarize.ts";
+import { after, sectionOf, summaryOf } from "./read-summary.case.ts";
 
-const countTokens = (text: string): number => Math.ceil(text.length / 3);
-const summaryOf = (session: ConversationBuilder): string => summarize(session.entries, { countTokens }).text;
-const errorsIn = (text: string): string =>
-  splitSections(text).find((section) => section.name === "Errors and Fixes")?.body ?? "";
-
-/** Starts a conversation after a summary. */
-function after(summary: string): ConversationBuilder {
-  const session = new ConversationBuilder();
-  session.boundary();
-  session.summary(
-    continuationMessage({ summary, transcriptPath: "/t.jsonl", keptRecent: false, trigger: "auto" }),
-  );
-  return session;
-}
+const errorsIn = (text: string): string => sectionOf(text, "Errors and Fixes");
 
 interface Call {
   readonly command: string;

@@ -1,22 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../../../../test/support/builders.ts";
-import { continuationMessage, splitSections } from "../summary-message.ts";
-import { summarize } from "./summarize.ts";
-
-const countTokens = (text: string): number => Math.ceil(text.length / 3);
-const summaryOf = (session: ConversationBuilder): string => summarize(session.entries, { countTokens }).text;
-const sectionOf = (text: string, name: string): string =>
-  splitSections(text).find((section) => section.name === name)?.body ?? "";
-
-/** Starts a conversation after a summary. */
-function after(summary: string): ConversationBuilder {
-  const session = new ConversationBuilder();
-  session.boundary();
-  session.summary(
-    continuationMessage({ summary, transcriptPath: "/t.jsonl", keptRecent: false, trigger: "auto" }),
-  );
-  return session;
-}
+import { after, sectionOf, summaryOf } from "./read-summary.case.ts";
 
 function shell(session: ConversationBuilder, id: string, command: string, output: string): void {
   const isError = output.startsWith("Exit code");

@@ -1,26 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../../../../test/support/builders.ts";
-import { continuationMessage, type SectionName, splitSections } from "../summary-message.ts";
-import { summarize } from "./summarize.ts";
+import { after, sectionOf, summaryOf } from "./read-summary.case.ts";
 
-const countTokens = (text: string): number => Math.ceil(text.length / 3);
-const summaryOf = (session: ConversationBuilder): string => summarize(session.entries, { countTokens }).text;
-const sectionOf = (text: string, name: SectionName): string =>
-  splitSections(text).find((section) => section.name === name)?.body ?? "";
 const workIn = (text: string): readonly string[] =>
   sectionOf(text, "Problem Solving")
     .split("\n")
     .filter((line) => line.startsWith("- Work at "));
-
-/** Starts a conversation after a summary. */
-function after(summary: string): ConversationBuilder {
-  const session = new ConversationBuilder();
-  session.boundary();
-  session.summary(
-    continuationMessage({ summary, transcriptPath: "/t.jsonl", keptRecent: false, trigger: "auto" }),
-  );
-  return session;
-}
 
 let calls = 0;
 function shell(session: ConversationBuilder, command: string, output: string): void {

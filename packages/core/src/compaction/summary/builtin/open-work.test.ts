@@ -1,26 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../../../../test/support/builders.ts";
-import { continuationMessage, splitSections } from "../summary-message.ts";
-import { summarize } from "./summarize.ts";
+import { after as afterText, sectionOf, summaryOf } from "./read-summary.case.ts";
 
-const countTokens = (text: string): number => Math.ceil(text.length / 3);
-const summaryOf = (session: ConversationBuilder): string => summarize(session.entries, { countTokens }).text;
-const sectionOf = (text: string, name: string): string =>
-  splitSections(text).find((section) => section.name === name)?.body ?? "";
 const pendingOf = (session: ConversationBuilder): string => sectionOf(summaryOf(session), "Pending Tasks");
 const nextStepOf = (session: ConversationBuilder): string =>
   sectionOf(summaryOf(session), "Optional Next Step");
 
 /** Starts a conversation after the summary of another one. */
-function after(session: ConversationBuilder): ConversationBuilder {
-  const next = new ConversationBuilder();
-  next.boundary();
-  const summary = summaryOf(session);
-  next.summary(
-    continuationMessage({ summary, transcriptPath: "/t.jsonl", keptRecent: false, trigger: "auto" }),
-  );
-  return next;
-}
+const after = (session: ConversationBuilder): ConversationBuilder => afterText(summaryOf(session));
 
 /** Starts a session with a request that the assistant has closed with a report. */
 function reported(report: string): ConversationBuilder {

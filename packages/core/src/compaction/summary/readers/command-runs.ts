@@ -49,7 +49,7 @@ export interface CommandRun {
   readonly namedChanges: readonly string[];
   /** Branch that the output of a git command names. */
   readonly branch?: string | undefined;
-  /** What the output shows of a run whose result is not known. */
+  /** Telling part of the output of a run whose result is not known. */
   readonly seen?: string | undefined;
   /** True if some runs failed, but the last one passed. */
   readonly endsWithPass?: boolean | undefined;
