@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { tokensLeftOut } from "../../packages/core/src/compaction/clear/context-edits.ts";
 import { contentBlocks } from "../../packages/core/src/messages/message.ts";
 import type { JsonRecord } from "../../packages/core/src/messages/untrusted.ts";
-import { applyEdits, CLEARED_RESULT } from "../../packages/simulator/src/context/context-edits.ts";
-import type { SimulatedModel } from "../../packages/simulator/src/exchange.ts";
+import { applyEdits, CLEARED_RESULT } from "../../packages/simulator/src/anthropic/context/context-edits.ts";
+import type { SimulatedModel } from "../../packages/simulator/src/anthropic/request.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../support/builders.ts";
 
 const MODEL = { features: { keepsEarlierThinking: true } } as SimulatedModel;

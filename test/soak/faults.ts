@@ -1,7 +1,7 @@
 import type { TranscriptPort } from "@longhaul/core";
 import type { TranscriptWriter } from "@longhaul/sessions";
 import type { Fault } from "@longhaul/simulator";
-import { FAULT_STATUSES } from "../../packages/simulator/src/server/faults.ts";
+import { FAULT_STATUSES } from "../../packages/simulator/src/anthropic/answer/status-faults.ts";
 import type { Chance } from "./chance.ts";
 import type { World } from "./world.ts";
 

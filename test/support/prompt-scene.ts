@@ -1,5 +1,9 @@
 import { beforeEach } from "vitest";
-import { type Body, createScene, type Scene } from "../../packages/simulator/src/prompt/scene.case.ts";
+import {
+  type Body,
+  createScene,
+  type Scene,
+} from "../../packages/simulator/src/anthropic/prompt/scene.case.ts";
 
 /** The scene of the current test. */
 export let scene: Scene;

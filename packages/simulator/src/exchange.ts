@@ -1,27 +1,22 @@
-import type { ApiVersion } from "@longhaul/core/internal/messages";
-import { type JsonRecord, stringField } from "@longhaul/core/internal/messages";
-import type { ClaudeFeatures } from "@longhaul/core/measure";
+import type { JsonRecord } from "@longhaul/core/internal/messages";
 import type { ApiMessage } from "@longhaul/core/messages";
 
-/**
- * One call, with parsed headers, parsed body and known model. The parts of the simulator pass a call on in
- * this form.
- */
-export interface SimulatedRequest {
-  readonly endpoint: "messages" | "count_tokens";
-  readonly version: ApiVersion;
-  readonly betas: ReadonlySet<string>;
-  /** The body as sent. It is a JSON object, but otherwise unchecked. */
-  readonly body: JsonRecord;
-  readonly bytes: number;
-  /** Undefined if the body names no known model. The rules refuse such a call. */
-  readonly model: SimulatedModel | undefined;
-  /** Each workspace has a separate cache. */
-  readonly workspace: string;
-  readonly client: ClientMarks;
-  /** Start of the call by the simulator's clock, in milliseconds. */
-  readonly startedAt: number;
-}
+/** Providers that the simulator plays. */
+export type ProviderName = "anthropic" | "openai";
+
+/** Endpoints that ask the model for an answer. */
+const ANSWERING_ENDPOINTS = ["messages", "chat_completions", "responses"] as const;
+
+export type Endpoint =
+  | (typeof ANSWERING_ENDPOINTS)[number]
+  | "count_tokens"
+  | "compact"
+  | "stored_response"
+  | "models"
+  | "other";
+
+export const isCallForAnswer = ({ endpoint }: { readonly endpoint: Endpoint }): boolean =>
+  ANSWERING_ENDPOINTS.some((one) => one === endpoint);
 
 /** Ids that Claude Code and the Claude Agent SDK send as headers. Other clients send none. */
 export interface ClientMarks {
@@ -37,43 +32,6 @@ export interface ClientMarks {
  */
 export const CALL_PURPOSES = ["conversation", "subagent", "summary", "side-call"] as const;
 export type CallPurpose = (typeof CALL_PURPOSES)[number];
-
-export interface SimulatedModel {
-  readonly id: string;
-  readonly windowTokens: number;
-  readonly maxOutputTokens: number;
-  readonly bindsThinking: boolean;
-  readonly features: ClaudeFeatures;
-}
-
-/** Switches for rules of the real API on which reports conflict. */
-export interface Switches {
-  /**
-   * Merges or refuses consecutive messages of one role. The current API reference merges them. Older captures
-   * show refusals.
-   */
-  readonly consecutiveRoles: "merged" | "refused";
-  /** Refuses tool blocks in a request without tools. */
-  readonly requireTools: boolean;
-  /**
-   * True: refuses thinking that does not match its conversation, as for accounts since 2026-08-31. False:
-   * only reports it.
-   */
-  readonly enforceBinding: boolean;
-  /**
-   * Refuses or accepts signatures that this simulator did not write. Accept them for recorded conversations.
-   */
-  readonly foreignSignatures: "refused" | "accepted";
-  /** Accepts `cache_edits` in a request. No public API has this field. */
-  readonly cacheEdits: boolean;
-  /** Accepts message threads, or refuses them as documented. */
-  readonly threads: "accepted" | "refused";
-  /**
-   * Handling of betas that no known SDK or client sends. The simulator accepts them and lists them in the
-   * log, or refuses them like the API.
-   */
-  readonly unknownBetas: "accepted" | "refused";
-}
 
 /** An error answer of the API. Any part of the simulator can throw it, and the server sends it. */
 export class ApiRefusal extends Error {
@@ -131,24 +89,24 @@ export interface ReportedUsage {
   readonly output_tokens?: number;
 }
 
-/** A call from the model's point of view, with the provider's edits applied. */
+/**
+ * A call from the model's point of view, with the provider's edits applied. Messages and tools have the form
+ * of the Messages API, so that a behavior can play the model of every provider.
+ */
 export interface SeenRequest {
   readonly model: string;
   readonly messages: readonly ApiMessage[];
   readonly system: string;
+  /** Tools with `name`, `description` and `input_schema`. */
   readonly tools: readonly JsonRecord[];
   readonly maxTokens: number;
   readonly purpose: CallPurpose;
-  /** The whole body as sent. */
+  /** The whole body as sent, in the provider's own form. */
   readonly body: JsonRecord;
-  /** Number of earlier calls to `/v1/messages`. */
+  readonly provider: ProviderName;
+  /** Number of earlier calls for an answer to the same provider. */
   readonly index: number;
 }
 
 /** Function that plays the model. Return undefined to let the next behavior answer. */
 export type Behavior = (request: SeenRequest) => Turn | undefined;
-
-/** Returns the thinking mode of a call. If the request sets no mode, returns the model's default. */
-export function thinkingMode(body: JsonRecord, { features }: SimulatedModel): string {
-  return stringField(body.thinking, "type") ?? (features.thinksByDefault ? "adaptive" : "disabled");
-}

@@ -1,5 +1,10 @@
 /** Parts for tests of agents: the simulator, a scripted model, a contract suite for models. Needs Node. */
 
+export type { ModelOptions } from "./anthropic/answer/catalog.ts";
+export { compactionUnavailable, type Summarize } from "./anthropic/context/compaction.ts";
+export type { Switches } from "./anthropic/request.ts";
+export { KNOWN_BETAS } from "./anthropic/wording/betas.ts";
+export { UNVERIFIED_TEXTS, type UnverifiedText } from "./anthropic/wording/texts.ts";
 export { always, callTool, echo, textTurn, toolTurn } from "./behaviors/answers.ts";
 export { type CoderOptions, coder } from "./behaviors/coder.ts";
 export {
@@ -20,7 +25,6 @@ export {
   summaries,
 } from "./behaviors/summaries.ts";
 export { createFixedClock, createRunningClock, type MovableClock } from "./clock.ts";
-export { compactionUnavailable, type Summarize } from "./context/compaction.ts";
 export { modelContract } from "./contract/model-contract.ts";
 export type { ContractCase, ContractSubject, Scenario, WireAnswer } from "./contract/subject.ts";
 export {
@@ -36,7 +40,6 @@ export type {
   ClientMarks,
   ReportedUsage,
   SeenRequest,
-  Switches,
   Turn,
   TurnBlock,
 } from "./exchange.ts";
@@ -48,9 +51,6 @@ export {
   type ScriptedReply,
   scriptedModel,
 } from "./scripted-model.ts";
-export type { ModelOptions } from "./server/catalog.ts";
 export type { Fault, FaultCandidate, FaultConditions, StatusFault } from "./server/faults.ts";
 export type { LoggedError, LoggedRequest, LogTotals, RequestLog } from "./server/request-log.ts";
 export { DEFAULT_SWITCHES, type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";
-export { KNOWN_BETAS } from "./wording/betas.ts";
-export { UNVERIFIED_TEXTS, type UnverifiedText } from "./wording/texts.ts";

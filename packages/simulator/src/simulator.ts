@@ -1,17 +1,19 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { LonghaulError } from "@longhaul/core/errors";
+import { Catalog, type ModelOptions } from "./anthropic/answer/catalog.ts";
+import { Conversations } from "./anthropic/answer/conversations.ts";
+import type { Summarize } from "./anthropic/context/compaction.ts";
+import { MessagesApi } from "./anthropic/messages-api.ts";
+import { type CountText, createTokenCounter, type TokenCounter } from "./anthropic/prompt/token-count.ts";
+import type { Switches } from "./anthropic/request.ts";
 import { type CoderOptions, coder } from "./behaviors/coder.ts";
 import { noteTaker } from "./behaviors/notes.ts";
 import { type ScriptedBehavior, type ScriptedTurn, scriptedTurns } from "./behaviors/scripted.ts";
 import { spanSummaries } from "./behaviors/spans.ts";
 import { compactionSummary, summaries } from "./behaviors/summaries.ts";
 import { createFixedClock, type MovableClock } from "./clock.ts";
-import type { Summarize } from "./context/compaction.ts";
-import type { Behavior, Switches } from "./exchange.ts";
-import { type CountText, createTokenCounter, type TokenCounter } from "./prompt/token-count.ts";
-import { Catalog, type ModelOptions } from "./server/catalog.ts";
-import { Conversations } from "./server/conversations.ts";
+import type { Behavior } from "./exchange.ts";
 import type { Pace } from "./server/delivery.ts";
 import { type Fault, type FaultConditions, Faults } from "./server/faults.ts";
 import { createIds } from "./server/ids.ts";
@@ -216,19 +218,25 @@ export function beginSession(options: SimulatorOptions, { counter, clock, log }:
       ]),
     ],
   });
-  const router = new RequestRouter({
+  const messages = new MessagesApi({
     catalog,
+    clock,
+    ids,
+    conversations,
+    switches,
+    headerOptions: {
+      unknownBetas: switches.unknownBetas,
+      ...(options.apiKeys === undefined ? {} : { apiKeys: options.apiKeys }),
+    },
+  });
+  const router = new RequestRouter({
+    apis: [messages],
     clock,
     ids,
     faults,
     log,
     pace: paceOf(options.latency),
-    headerOptions: {
-      unknownBetas: switches.unknownBetas,
-      ...(options.apiKeys === undefined ? {} : { apiKeys: options.apiKeys }),
-    },
     onRequest: options.onRequest,
-    converse: (request, entry, headers) => conversations.answer(request, entry, headers),
   });
   return { router, script, faults };
 }

@@ -12,6 +12,7 @@ const request = (...messages: SeenRequest["messages"]): SeenRequest => ({
   maxTokens: 1_000,
   body: {},
   purpose: "conversation",
+  provider: "anthropic",
   index: 0,
 });
 const hello = request({ role: "user", content: "hello" });

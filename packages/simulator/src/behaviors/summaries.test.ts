@@ -47,6 +47,7 @@ function seen(messages: readonly ApiMessage[], maxTokens = 20_000): SeenRequest 
     maxTokens,
     body: {},
     purpose: "conversation",
+    provider: "anthropic",
     index: 0,
   };
 }

@@ -69,6 +69,7 @@ export function seen(messages: readonly ApiMessage[], more: Partial<SeenRequest>
     maxTokens: 16_000,
     body: {},
     purpose: "conversation",
+    provider: "anthropic",
     index: 0,
     ...more,
   };

@@ -8,7 +8,6 @@ import {
   type JsonRecord,
   MAX_NESTED_LEVELS,
 } from "@longhaul/core/internal/messages";
-import { refuse } from "../wording/refuse.ts";
 
 /**
  * Error for a body that the network in front of the API rejects. The answer to such a body has no request id
@@ -16,6 +15,25 @@ import { refuse } from "../wording/refuse.ts";
  */
 export class TooLargeForTheNetwork extends Error {
   override readonly name = "TooLargeForTheNetwork";
+}
+
+/** Reasons why a body is not usable JSON. */
+export type BodyProblemFacts =
+  | { readonly kind: "not-json"; readonly reason: string }
+  | { readonly kind: "not-object" }
+  | { readonly kind: "too-deep"; readonly maximum: number }
+  | { readonly kind: "encoding-unsupported" | "encoding-invalid"; readonly encoding: string }
+  | { readonly kind: "too-large-decoded" };
+
+/** A body that is not usable JSON. Each API has its own error text for it. */
+export class BodyProblem extends Error {
+  override readonly name = "BodyProblem";
+  readonly problem: BodyProblemFacts;
+
+  constructor(problem: BodyProblemFacts) {
+    super(`Unusable body: ${problem.kind}`);
+    this.problem = problem;
+  }
 }
 
 interface ReceivedBody {
@@ -63,25 +81,26 @@ async function collect(request: IncomingMessage, maxBytes: number): Promise<Buff
 
 async function decode(content: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
   const decoder = DECODERS.get(encoding);
-  if (decoder === undefined) return refuse("encodingUnsupported", { encoding });
+  if (decoder === undefined) throw new BodyProblem({ kind: "encoding-unsupported", encoding });
   try {
     return await decoder(content, { maxOutputLength: maxBytes });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return refuse("tooLargeDecoded");
-    return refuse("encodingInvalid", { encoding });
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE")
+      throw new BodyProblem({ kind: "too-large-decoded" });
+    throw new BodyProblem({ kind: "encoding-invalid", encoding });
   }
 }
 
 export function parseBody(content: Buffer): JsonRecord {
-  if (!isUtf8(content)) refuse("notJson", { reason: "it is not valid UTF-8" });
+  if (!isUtf8(content)) throw new BodyProblem({ kind: "not-json", reason: "it is not valid UTF-8" });
   let value: unknown;
   try {
     value = JSON.parse(textOf(content));
   } catch (error) {
-    refuse("notJson", { reason: (error as Error).message });
+    throw new BodyProblem({ kind: "not-json", reason: (error as Error).message });
   }
-  if (!isRecord(value)) refuse("bodyNotObject");
-  if (isNestedTooDeep(value)) refuse("tooDeep", { maximum: MAX_NESTED_LEVELS });
+  if (!isRecord(value)) throw new BodyProblem({ kind: "not-object" });
+  if (isNestedTooDeep(value)) throw new BodyProblem({ kind: "too-deep", maximum: MAX_NESTED_LEVELS });
   return value;
 }
 

@@ -1,20 +1,30 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { ApiRefusal } from "../exchange.ts";
-import { TEXTS } from "../wording/texts.ts";
 import type { Fault } from "./faults.ts";
 import type { Outcome } from "./request-log.ts";
-import { encodeEvent, type StreamEvent } from "./stream-events.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
 /** Answer to a request, in the form before it is written to the connection. */
 export type Answer =
   | (AnswerBase & { readonly kind: "json"; readonly status: number; readonly body: unknown })
-  | (AnswerBase & { readonly kind: "stream"; readonly events: Iterable<StreamEvent> })
+  | (AnswerBase & {
+      readonly kind: "stream";
+      /** The events of the stream, as they are sent. */
+      readonly events: Iterable<string>;
+      /** Events that a fault sends instead. */
+      readonly broken: BrokenEvents;
+    })
   /** An answer without a body, for HEAD and OPTIONS. */
   | (AnswerBase & { readonly kind: "empty"; readonly status: number });
+
+export interface BrokenEvents {
+  /** Event of an overload in the middle of a stream. */
+  readonly overloaded: string;
+  /** Event with incomplete JSON. */
+  readonly torn: string;
+}
 
 interface AnswerBase {
   readonly headers: Headers;
@@ -33,38 +43,6 @@ export interface Pace {
 
 /** Default number of events before a fault breaks a stream. */
 const DEFAULT_EVENTS_BEFORE_BREAK = 4;
-const OVERLOADED: StreamEvent = {
-  type: "error",
-  error: { type: "overloaded_error", message: TEXTS.overloaded.text },
-};
-const TORN_EVENT =
-  'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"ty\n\n';
-
-export function refusalAnswer(refusal: ApiRefusal, requestId: string, headers: Headers): Answer {
-  const error = {
-    type: refusal.type,
-    message: refusal.message,
-    ...(refusal.details === undefined ? {} : { details: refusal.details }),
-  };
-  return {
-    kind: "json",
-    status: refusal.status,
-    headers: { ...headers, ...refusal.headers },
-    body: { type: "error", error, request_id: requestId },
-  };
-}
-
-/**
- * The network in front of the API sends this answer if a body is too large. The answer has neither the usual
- * error format nor a request id.
- */
-export const NETWORK_TOO_LARGE: Answer & { readonly status: number } = {
-  kind: "json",
-  status: 413,
-  headers: {},
-  body: { error: { type: "request_too_large", message: TEXTS.tooManyBytes.text } },
-};
-
 /**
  * Delivers an answer. Returns true if a fault ended the stream with an error event. A fault takes effect
  * after a number of events. If the stream has fewer events, it ends as usual.
@@ -98,7 +76,7 @@ export async function deliver(
 }
 
 async function deliverStream(
-  { headers, events }: Extract<Answer, { kind: "stream" }>,
+  { headers, events, broken }: Extract<Answer, { kind: "stream" }>,
   outlet: Outlet,
   pace: Pace,
   fault: Fault | undefined,
@@ -113,14 +91,14 @@ async function deliverStream(
   for (const event of events) {
     if (sent === breaksAfter) {
       if (fault?.kind === "overload-in-stream") {
-        await outlet.write(encodeEvent(OVERLOADED));
+        await outlet.write(broken.overloaded);
         await outlet.end();
         return true;
       }
-      await outlet.write(TORN_EVENT);
+      await outlet.write(broken.torn);
     }
     if (sent > 0 && !(await outlet.pause(pace.betweenEventsMs))) return false;
-    await outlet.write(encodeEvent(event));
+    await outlet.write(event);
     if (!outlet.isOpen) return false;
     sent++;
   }

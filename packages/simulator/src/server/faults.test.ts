@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type FaultCandidate, Faults, refusalOf } from "./faults.ts";
+import { refusalOf } from "../anthropic/answer/status-faults.ts";
+import { type FaultCandidate, Faults } from "./faults.ts";
 
 const candidate: FaultCandidate = { endpoint: "messages", body: {}, isStream: true, index: 0 };
 

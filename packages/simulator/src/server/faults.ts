@@ -1,8 +1,6 @@
 import type { JsonRecord } from "@longhaul/core/internal/messages";
 import { createRandom, type Random } from "../demo/random.ts";
-import { ApiRefusal } from "../exchange.ts";
-import { refusal } from "../wording/refuse.ts";
-import type { TextName } from "../wording/texts.ts";
+import { type Endpoint, isCallForAnswer } from "../exchange.ts";
 
 /** Failures that a test can trigger. */
 export type Fault =
@@ -37,7 +35,7 @@ export interface StatusFault {
 
 /** Facts about a request that the condition of a fault can check. */
 export interface FaultCandidate {
-  readonly endpoint: string;
+  readonly endpoint: Endpoint;
   readonly body: JsonRecord | undefined;
   readonly isStream: boolean;
   /** Number of earlier requests, including failed ones. */
@@ -105,54 +103,16 @@ export class Faults {
   }
 }
 
-const isCallForAnswer = ({ endpoint }: FaultCandidate): boolean => endpoint === "messages";
-
 const STREAMS_ONLY: ReadonlySet<Fault["kind"]> = new Set(["overload-in-stream", "malformed-stream"]);
 
 /** Default seconds in `retry-after` of a 429. The time is short, because clients really wait. */
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
 
-const TEXT_OF_STATUS = {
-  400: "badRequest",
-  401: "keyInvalid",
-  402: "noBilling",
-  403: "noPermission",
-  404: "notFound",
-  408: "requestTimeout",
-  409: "conflict",
-  413: "tooManyBytes",
-  500: "internalError",
-  504: "timeout",
-  529: "overloaded",
-} as const satisfies Record<number, TextName>;
-
-/** Every status for which the simulator has an error text. */
-export const FAULT_STATUSES: readonly number[] = [...Object.keys(TEXT_OF_STATUS).map(Number), 429];
-
-/**
- * Creates the refusal of a status fault. If the fault has no text of its own, the refusal has the API's text.
- */
-export function refusalOf(fault: StatusFault, organization: string, model: string): ApiRefusal {
-  const { status, message, details, type } = wordsFor(fault, organization, model);
-  const wait = retryAfter(fault);
-  return new ApiRefusal(status, fault.type ?? type, fault.message ?? message, {
-    ...(details === undefined ? {} : { details }),
-    headers: wait === undefined ? {} : { "retry-after": String(wait) },
-  });
-}
-
-function wordsFor({ status, spendLimit }: StatusFault, organization: string, model: string): ApiRefusal {
-  if (status === 429)
-    return spendLimit ? refusal("spendLimit") : refusal("rateLimit", { organization, model });
-  const text = TEXT_OF_STATUS[status as keyof typeof TEXT_OF_STATUS];
-  return text === undefined ? new ApiRefusal(status, "api_error", `Status ${status}`) : refusal(text);
-}
-
 /**
  * Returns the seconds for `retry-after`, or undefined for no header. If the budget is used up, there is no
  * header, because waiting does not help.
  */
-function retryAfter({ status, retryAfter, spendLimit }: StatusFault): number | undefined {
+export function retryAfterSeconds({ status, retryAfter, spendLimit }: StatusFault): number | undefined {
   if (spendLimit) return undefined;
   if (retryAfter === undefined && status === 429) return DEFAULT_RETRY_AFTER_SECONDS;
   return retryAfter ?? undefined;

@@ -1,13 +1,13 @@
-import type { ApiVersion } from "@longhaul/core/internal/messages";
-import { type JsonRecord, stringField } from "@longhaul/core/internal/messages";
-import type { ApiRequest } from "@longhaul/core/messages";
-import type { CheckOptions, Finding } from "@longhaul/core/request";
-import { checkRequest } from "@longhaul/core/request";
-import type { ApiRefusal, CallPurpose, ClientMarks } from "../exchange.ts";
-import type { TextName } from "../wording/texts.ts";
+import type { ApiVersion, JsonRecord } from "@longhaul/core/internal/messages";
+import {
+  type ApiRefusal,
+  type CallPurpose,
+  type ClientMarks,
+  type Endpoint,
+  isCallForAnswer,
+  type ProviderName,
+} from "../exchange.ts";
 import type { Fault } from "./faults.ts";
-
-export type Endpoint = "messages" | "count_tokens" | "models" | "other";
 
 /** Current outcome of a request. */
 export type Outcome =
@@ -20,22 +20,20 @@ export type Outcome =
   | "abandoned";
 
 /** One request as tests see it. */
-export type LoggedRequest = Readonly<
-  Omit<LogEntry, "workspace" | "checkOptions" | "wholeBody" | "forgetBody">
->;
+export type LoggedRequest = Readonly<Omit<LogEntry, "workspace" | "wholeBody" | "forgetBody">>;
 
 export interface LoggedError {
   readonly status: number;
   readonly type: string;
   readonly message: string;
-  /** `error.details.error_code`. */
+  /** `error.details.error_code` of Anthropic, `error.code` of OpenAI. */
   readonly code: string | undefined;
   /** Name of the rule that the request broke. Undefined for triggered faults. */
   readonly rule: string | undefined;
 }
 
 export function loggedError({ status, type, message, details, rule }: ApiRefusal): LoggedError {
-  const code = details?.error_code;
+  const code = details?.error_code ?? details?.code;
   return { status, type, message, code: typeof code === "string" ? code : undefined, rule };
 }
 
@@ -58,10 +56,26 @@ export interface LogTotals {
   readonly costDollars: number;
 }
 
+/**
+ * Checks the body of a request with the request checker of its API. Returns undefined if the body alone is not
+ * enough to judge it.
+ */
+export type RequestCheck = (body: JsonRecord, entry: LogEntry) => readonly Finding[] | undefined;
+
+/** A problem that a request checker found. */
+export interface Finding {
+  /** Name of the rule. */
+  readonly rule: string;
+  /** Position in the body. */
+  readonly path: string;
+  readonly message: string;
+}
+
 /** Log record of a request. The parts of the server fill it in while they work. */
 export class LogEntry {
   readonly index: number;
   readonly requestId: string;
+  readonly provider: ProviderName;
   readonly endpoint: Endpoint;
   readonly method: string;
   readonly path: string;
@@ -102,12 +116,17 @@ export class LogEntry {
   error: LoggedError | undefined;
   /** Duration of the request in milliseconds of real time. */
   durationMs = 0;
-  checkOptions: CheckOptions = {};
+  readonly #check: RequestCheck;
   #checked: readonly Finding[] | undefined;
 
-  constructor(start: Pick<LogEntry, "index" | "requestId" | "endpoint" | "method" | "path" | "startedAt">) {
+  constructor(
+    start: Pick<LogEntry, "index" | "requestId" | "provider" | "endpoint" | "method" | "path" | "startedAt">,
+    check: RequestCheck,
+  ) {
+    this.#check = check;
     this.index = start.index;
     this.requestId = start.requestId;
+    this.provider = start.provider;
     this.endpoint = start.endpoint;
     this.method = start.method;
     this.path = start.path;
@@ -116,12 +135,11 @@ export class LogEntry {
 
   /**
    * Findings of the request checker. They are computed at the first access, or before the body is dropped.
-   * Undefined if the request has no body, or if it continues an unknown thread.
+   * Undefined if the request has no body, or if the checker cannot judge it.
    */
   get findings(): readonly Finding[] | undefined {
-    const body = this.wholeBody ?? (isContinuation(this.body) ? undefined : this.body);
-    if (this.#checked === undefined && body !== undefined) {
-      this.#checked = checkRequest(body as unknown as ApiRequest, this.checkOptions).findings;
+    if (this.#checked === undefined && this.body !== undefined) {
+      this.#checked = this.#check(this.wholeBody ?? this.body, this);
     }
     return this.#checked;
   }
@@ -134,9 +152,6 @@ export class LogEntry {
   }
 }
 
-const isContinuation = (body: JsonRecord | undefined): boolean =>
-  stringField(body?.thread, "type") === "continue";
-
 /**
  * Rules about thinking blocks that a client sent back. They are broken if the block or its conversation was
  * changed.
@@ -145,7 +160,7 @@ const BINDING_RULES: readonly (string | undefined)[] = [
   "signatureInvalid",
   "latestThinkingModified",
   "thinkingBoundElsewhere",
-] satisfies readonly TextName[];
+];
 
 /**
  * True if the refusal is about a thread. Such a refusal is not the client's fault, and the client sends the
@@ -181,7 +196,7 @@ export class RequestLog {
 
   /** Requests that ask the model for an answer. */
   get messages(): readonly LoggedRequest[] {
-    return this.#entries.filter(({ endpoint }) => endpoint === "messages");
+    return this.#entries.filter(isCallForAnswer);
   }
 
   /**
@@ -210,7 +225,7 @@ export class RequestLog {
       requests: this.#entries.length,
       errors: this.#entries.filter(({ error }) => error !== undefined).length,
       bindingRefusals: this.bindingRefusals.length,
-      inputTokens: sum(({ inputTokens, endpoint }) => (endpoint === "messages" ? inputTokens : 0)),
+      inputTokens: sum((entry) => (isCallForAnswer(entry) ? entry.inputTokens : 0)),
       cacheReadTokens: sum(({ usage }) => usage?.cache_read_input_tokens),
       cacheWriteTokens: sum(({ usage }) => usage?.cache_creation_input_tokens),
       outputTokens: sum(({ usage }) => usage?.output_tokens),

@@ -1,46 +1,35 @@
 import { once } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { JsonRecord } from "@longhaul/core/internal/messages";
-import { MAX_REQUEST_BYTES } from "@longhaul/core/request";
 import type { MovableClock } from "../clock.ts";
-import { ApiRefusal, type SimulatedRequest } from "../exchange.ts";
-import { type HeaderOptions, readHeaders } from "../rules/headers.ts";
-import { refusal, refuse } from "../wording/refuse.ts";
-import { receiveBody, TooLargeForTheNetwork } from "./body.ts";
+import { ApiRefusal, isCallForAnswer } from "../exchange.ts";
+import type { Api, Call, Route } from "./api.ts";
+import { BodyProblem, receiveBody, TooLargeForTheNetwork } from "./body.ts";
 import { BodyMemory } from "./body-memory.ts";
-import { type Catalog, modelInfo, modelPage } from "./catalog.ts";
-import { type Answer, deliver, NETWORK_TOO_LARGE, Outlet, type Pace, refusalAnswer } from "./delivery.ts";
-import { type Fault, type Faults, refusalOf, type StatusFault } from "./faults.ts";
+import { type Answer, deliver, Outlet, type Pace } from "./delivery.ts";
+import type { Fault, Faults, StatusFault } from "./faults.ts";
 import type { Ids } from "./ids.ts";
-import { rateLimitHeaders } from "./rate-limit-headers.ts";
-import { type Endpoint, LogEntry, type LoggedRequest, loggedError, type RequestLog } from "./request-log.ts";
+import { LogEntry, type LoggedRequest, loggedError, type RequestLog } from "./request-log.ts";
 
 interface RouterParts {
-  readonly catalog: Catalog;
+  /** The APIs of all providers. The first one answers paths that no API has. */
+  readonly apis: readonly [Api, ...Api[]];
   readonly clock: MovableClock;
-  readonly ids: Ids;
+  readonly ids: Pick<Ids, "request">;
   readonly faults: Faults;
   readonly log: RequestLog;
   readonly pace: Pace;
-  readonly headerOptions: HeaderOptions;
   readonly onRequest: ((request: LoggedRequest) => void) | undefined;
-  /** Answers requests to `POST /v1/messages` and to the endpoint that counts tokens. */
-  converse(request: SimulatedRequest, entry: LogEntry, headers: Readonly<Record<string, string>>): Answer;
 }
 
-/** A complete request that is not checked yet. */
-interface Call {
-  readonly query: URLSearchParams;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: JsonRecord | undefined;
-  /**
-   * Error of a body that is not valid JSON. It is not thrown at once, because the headers are checked first.
-   */
-  readonly bodyProblem: ApiRefusal | undefined;
-  readonly entry: LogEntry;
+/** The API that a request is for. Without a route, the API does not have the path. */
+interface Target {
+  readonly api: Api;
+  readonly route: Route | undefined;
 }
 
-/** Receives every request, checks its headers, and routes it to the part that answers it. */
+const TOO_LARGE_STATUS = 413;
+
+/** Receives every request and routes it to the API that answers it. */
 export class RequestRouter {
   readonly #parts: RouterParts;
   readonly #bodies = new BodyMemory();
@@ -56,115 +45,121 @@ export class RequestRouter {
     response.on("close", () => gone.abort());
     response.on("error", () => gone.abort());
     const url = addressOf(request.url ?? "/");
-    const entry = this.open(request.method ?? "GET", url.pathname);
-    const answer = await this.#settle(request, url, entry).catch((error: unknown) => {
+    const target = this.#targetOf(url.pathname, request.headers);
+    const entry = this.#open(request.method ?? "GET", url.pathname, target);
+    const answer = await this.#settle(request, url, entry, target).catch((error: unknown) => {
       if (request.complete) throw error;
       return undefined;
     });
     if (answer === undefined) {
       if (entry.fault?.kind === "silence" && !gone.signal.aborted) await once(gone.signal, "abort");
       entry.outcome = "abandoned";
-    } else await this.#say(answer, response, gone.signal, entry);
+    } else await this.#say(answer, response, gone.signal, entry, target.api);
     entry.durationMs = performance.now() - startedAt;
     this.#parts.onRequest?.(entry);
   }
 
-  open(method: string, path: string): LogEntry {
+  #targetOf(path: string, headers: IncomingHttpHeaders): Target {
+    const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+    const { apis } = this.#parts;
+    for (const api of apis) {
+      const route = api.findRoute(plain, headers);
+      if (route !== undefined) return { api, route };
+    }
+    return { api: apis[0], route: undefined };
+  }
+
+  #open(method: string, path: string, { api, route }: Target): LogEntry {
     const { ids, log, clock } = this.#parts;
-    const entry = new LogEntry({
-      index: log.length,
-      requestId: ids.request(),
-      endpoint: findRoute(path)?.endpoint ?? "other",
-      method,
-      path,
-      startedAt: clock.now(),
-    });
+    const entry = new LogEntry(
+      {
+        index: log.length,
+        requestId: ids.request(),
+        provider: api.provider,
+        endpoint: route?.endpoint ?? "other",
+        method,
+        path,
+        startedAt: clock.now(),
+      },
+      (body, checked) => api.check(body, checked),
+    );
     log.add(entry);
     return entry;
   }
 
-  parse(content: Buffer): JsonRecord {
-    return this.#bodies.parse(content);
-  }
-
-  answer(call: Call): Answer {
+  #answer(call: Omit<Call, "route">, { api, route }: Target): Answer {
     const { entry } = call;
-    const route = findRoute(entry.path);
     // Clients also request paths of other services. Such a request is answered with 404, but not logged as an
     // error.
-    if (route === undefined) {
-      return refusalAnswer(refusal("notFound"), entry.requestId, this.#identity(entry));
-    }
+    if (route === undefined) return api.refuse(api.notFound, entry);
     const allow = route.methods.join(", ");
     if (entry.method === "OPTIONS")
-      return { kind: "empty", status: 204, headers: { ...this.#identity(entry), allow } };
+      return { kind: "empty", status: 204, headers: { ...api.identity(entry), allow } };
     if (!route.methods.includes(entry.method)) {
-      const { status, type, message, rule = "" } = refusal("methodNotAllowed");
-      throw new ApiRefusal(status, type, message, { rule, headers: { allow } });
+      const { status, type, message, details, rule } = api.methodNotAllowed;
+      throw new ApiRefusal(status, type, message, {
+        ...(details === undefined ? {} : { details }),
+        ...(rule === undefined ? {} : { rule }),
+        headers: { allow },
+      });
     }
-    const { version, betas, unknownBetas, workspace, client } = readHeaders(
-      call.headers,
-      this.#parts.headerOptions,
-    );
-    entry.version = version;
-    entry.workspace = workspace;
-    entry.betas = [...betas];
-    entry.unknownBetas = unknownBetas;
-    entry.client = client;
-    if (route.endpoint !== "messages" && route.endpoint !== "count_tokens")
-      return this.#models(call, route.modelId, betas);
-    if (call.body === undefined) throw call.bodyProblem ?? refusal("noBody");
-    const request: SimulatedRequest = {
-      endpoint: route.endpoint,
-      version,
-      betas,
-      body: call.body,
-      bytes: entry.bytes,
-      model: this.#parts.catalog.find(call.body.model),
-      workspace,
-      client,
-      startedAt: entry.startedAt,
-    };
-    return this.#parts.converse(request, entry, this.#identity(entry));
+    return api.answer({ ...call, route });
   }
 
   /** Reads a request and creates its answer. Returns undefined if a fault makes the server silent. */
-  async #settle(request: IncomingMessage, url: URL, entry: LogEntry): Promise<Answer | undefined> {
+  async #settle(
+    request: IncomingMessage,
+    url: URL,
+    entry: LogEntry,
+    target: Target,
+  ): Promise<Answer | undefined> {
+    const { api, route } = target;
     try {
-      const { body, bodyProblem } = await this.#read(request, entry);
+      const { body, bodyProblem } = await this.#read(request, entry, api);
       entry.body = body;
-      entry.isStream = body?.stream === true && entry.endpoint === "messages";
-      entry.model = typeof body?.model === "string" ? body.model : findRoute(entry.path)?.modelId;
+      entry.isStream = body?.stream === true && isCallForAnswer(entry);
+      entry.model = typeof body?.model === "string" ? body.model : modelIn(route);
       const { endpoint, isStream, index } = entry;
       entry.fault = this.#parts.faults.strike({ endpoint, body, isStream, index });
       if (entry.fault?.kind === "silence") return undefined;
-      if (entry.fault?.kind === "status") return this.#statusFault(entry.fault, entry);
+      if (entry.fault?.kind === "status") return this.#statusFault(entry.fault, entry, api);
       const { headers } = request;
-      return this.answer({ query: url.searchParams, headers, body, bodyProblem, entry });
+      return this.#answer({ query: url.searchParams, headers, body, bodyProblem, entry }, target);
     } catch (error) {
       if (error instanceof TooLargeForTheNetwork) {
-        entry.error = loggedError(refusal("tooManyBytes"));
-        return NETWORK_TOO_LARGE;
+        entry.error = loggedError(api.tooLarge.refusal);
+        return api.tooLarge.answer;
       }
-      if (error instanceof ApiRefusal) return this.#refuse(error, entry);
+      if (error instanceof BodyProblem) return this.#refuse(api.bodyRefusal(error), entry, api);
+      if (error instanceof ApiRefusal) return this.#refuse(error, entry, api);
       if (request.destroyed && !request.complete) throw error;
-      return this.#refuse(ownFailure(error), entry);
+      return this.#refuse(ownFailure(error), entry, api);
     }
   }
 
-  async #read(request: IncomingMessage, entry: LogEntry): Promise<Pick<Call, "body" | "bodyProblem">> {
-    const { content, wireBytes } = await receiveBody(request, MAX_REQUEST_BYTES);
+  async #read(
+    request: IncomingMessage,
+    entry: LogEntry,
+    api: Api,
+  ): Promise<Pick<Call, "body" | "bodyProblem">> {
+    const { content, wireBytes } = await receiveBody(request, api.maxBodyBytes);
     entry.bytes = wireBytes;
     if (request.method !== "POST") return { body: undefined, bodyProblem: undefined };
     try {
-      return { body: this.parse(content), bodyProblem: undefined };
+      return { body: this.#bodies.parse(content), bodyProblem: undefined };
     } catch (error) {
-      if (error instanceof ApiRefusal) return { body: undefined, bodyProblem: error };
+      if (error instanceof BodyProblem) return { body: undefined, bodyProblem: api.bodyRefusal(error) };
       throw error;
     }
   }
 
-  async #say(answer: Answer, response: ServerResponse, signal: AbortSignal, entry: LogEntry): Promise<void> {
+  async #say(
+    answer: Answer,
+    response: ServerResponse,
+    signal: AbortSignal,
+    entry: LogEntry,
+    { overloaded }: Api,
+  ): Promise<void> {
     const { fault } = entry;
     const outlet = new Outlet(response, {
       signal,
@@ -175,36 +170,17 @@ export class RequestRouter {
     });
     const isOverloaded = await deliver(answer, outlet, paceOf(fault, this.#parts.pace), fault);
     entry.outcome = outlet.outcome;
-    if (isOverloaded) entry.error = loggedError(refusal("overloaded"));
+    if (isOverloaded) entry.error = loggedError(overloaded);
   }
 
-  #refuse(refused: ApiRefusal, entry: LogEntry): Answer {
+  #refuse(refused: ApiRefusal, entry: LogEntry, api: Api): Answer {
     entry.error = loggedError(refused);
-    return refusalAnswer(refused, entry.requestId, this.#identity(entry));
+    return api.refuse(refused, entry);
   }
 
-  #statusFault(fault: StatusFault, entry: LogEntry): Answer {
-    const refused = refusalOf(fault, this.#parts.ids.organization, entry.model ?? "unknown");
-    const answer = this.#refuse(refused, entry);
-    return fault.status === NETWORK_TOO_LARGE.status ? NETWORK_TOO_LARGE : answer;
-  }
-
-  #models({ query, entry }: Call, id: string | undefined, betas: ReadonlySet<string>): Answer {
-    const { catalog, clock } = this.#parts;
-    const headers = { ...this.#identity(entry), ...rateLimitHeaders(clock.now()) };
-    if (id === undefined)
-      return { kind: "json", status: 200, headers, body: modelPage(catalog, query, betas) };
-    const model = catalog.find(id) ?? refuse("modelUnknown", { model: id });
-    return { kind: "json", status: 200, headers, body: modelInfo(model, betas) };
-  }
-
-  /**
-   * Returns the headers of an answer. The key determines the workspace, so a call without a key gets no
-   * workspace header.
-   */
-  #identity({ requestId, workspace }: LogEntry): Record<string, string> {
-    const own = { "request-id": requestId, "anthropic-organization-id": this.#parts.ids.organization };
-    return workspace === undefined ? own : { ...own, "anthropic-workspace-id": workspace };
+  #statusFault(fault: StatusFault, entry: LogEntry, api: Api): Answer {
+    const answer = this.#refuse(api.statusRefusal(fault, entry), entry, api);
+    return fault.status === TOO_LARGE_STATUS ? api.tooLarge.answer : answer;
   }
 }
 
@@ -213,6 +189,9 @@ function addressOf(target: string): URL {
   const base = "http://localhost";
   return new URL(URL.canParse(target, base) ? target : "/unreadable", base);
 }
+
+const modelIn = (route: Route | undefined): string | undefined =>
+  route?.endpoint === "models" ? route.id : undefined;
 
 /**
  * Creates the error answer for a bug in the simulator or in a test's behavior. Its header tells the client
@@ -231,32 +210,4 @@ function paceOf(fault: Fault | undefined, pace: Pace): Pace {
     firstByteMs: fault.firstByteMs ?? pace.firstByteMs,
     betweenEventsMs: fault.betweenEventsMs ?? pace.betweenEventsMs,
   };
-}
-
-interface Route {
-  readonly endpoint: Endpoint;
-  readonly methods: readonly string[];
-  /** Model id in the path `/v1/models/{id}`. */
-  readonly modelId?: string;
-}
-
-const MODELS_PATH = "/v1/models";
-
-/** Finds the endpoint of a path. Returns undefined for a path that the API does not have. */
-function findRoute(path: string): Route | undefined {
-  const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
-  if (plain === "/v1/messages") return { endpoint: "messages", methods: ["POST"] };
-  if (plain === "/v1/messages/count_tokens") return { endpoint: "count_tokens", methods: ["POST"] };
-  if (plain === MODELS_PATH) return { endpoint: "models", methods: ["GET", "HEAD"] };
-  if (!plain.startsWith(`${MODELS_PATH}/`)) return undefined;
-  const modelId = safelyDecoded(plain.slice(MODELS_PATH.length + 1));
-  return modelId.includes("/") ? undefined : { endpoint: "models", methods: ["GET", "HEAD"], modelId };
-}
-
-function safelyDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

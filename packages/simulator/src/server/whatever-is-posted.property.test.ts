@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isRecord, type JsonRecord } from "../../../core/src/messages/untrusted.ts";
+import { KNOWN_BETAS } from "../anthropic/wording/betas.ts";
 import { type Simulator, startSimulator } from "../simulator.ts";
-import { KNOWN_BETAS } from "../wording/betas.ts";
 import { HEADERS } from "./client.case.ts";
 
 const MARK = { cache_control: { type: "ephemeral" } };

@@ -13,6 +13,7 @@ const REQUEST = {
   maxTokens: 1,
   body: {},
   purpose: "conversation" as const,
+  provider: "anthropic" as const,
   index: 0,
 };
 

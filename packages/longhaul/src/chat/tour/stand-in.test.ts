@@ -4,7 +4,7 @@ import { continuationMessage } from "@longhaul/core/summary";
 import type { Behavior, Turn } from "@longhaul/simulator";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createTokenCounter } from "../../../../simulator/src/prompt/token-count.ts";
+import { createTokenCounter } from "../../../../simulator/src/anthropic/prompt/token-count.ts";
 import { call, type Scene, standIn } from "./stand-in.ts";
 
 const SCENE: Scene = {
@@ -33,6 +33,7 @@ const ask = (behavior: Behavior, messages: readonly ApiMessage[]): Turn | undefi
     maxTokens: 100,
     body: {},
     purpose: "conversation",
+    provider: "anthropic",
     index: calls++,
   });
 const said = (turn: Turn | undefined): unknown => turn?.blocks.find(({ type }) => type === "text");
