@@ -27,9 +27,11 @@ export function refuse<Name extends OpenAiTextName>(name: Name, ...more: Refusal
 /** Creates a refusal without throwing it. Its details are `param` and `code` of OpenAI's error format. */
 export function refusal<Name extends OpenAiTextName>(
   name: Name,
-  ...[param = null, values = {}]: RefusalArguments<Name>
+  ...[param = null, values]: RefusalArguments<Name>
 ): ApiRefusal {
-  const { text, status = 400, type = "invalid_request_error", code = null }: OpenAiTextRow = TEXTS[name];
-  const message = text.replace(/\{(\w+)\}/g, (_, hole: string) => String(Reflect.get(values, hole)));
-  return new ApiRefusal(status, type, message, { rule: name, details: { param, code } });
+  const row: OpenAiTextRow = TEXTS[name];
+  const { text, status = 400, type = "invalid_request_error", code } = row;
+  const filled: Readonly<Record<string, string | number>> = values ?? {};
+  const message = text.replace(/\{(\w+)\}/g, (_, hole: string) => String(filled[hole]));
+  return new ApiRefusal(status, type, message, { rule: name, details: { param, code: code ?? null } });
 }
