@@ -3,7 +3,7 @@ import { RULE_TEXTS } from "./rule-texts.ts";
 import { SERVICE_TEXTS } from "./service-texts.ts";
 import type { OpenAiTextRow } from "./text-row.ts";
 
-const TEXTS = { ...RULE_TEXTS, ...SERVICE_TEXTS };
+const TEXTS: typeof RULE_TEXTS & typeof SERVICE_TEXTS = { ...RULE_TEXTS, ...SERVICE_TEXTS };
 
 export type OpenAiTextName = keyof typeof TEXTS;
 
