@@ -4,8 +4,8 @@ import { withCacheMarks } from "@longhaul/core/models";
 import { flatten } from "@longhaul/core/request";
 import { describe, expect, it } from "vitest";
 import { measureBlock } from "../../../core/src/measure/tokens/measure.ts";
-import { createDemoSession } from "../../../simulator/src/demo-session.ts";
 import { type Body, createScene } from "../../../simulator/src/anthropic/prompt/scene.case.ts";
+import { createDemoSession } from "../../../simulator/src/demo-session.ts";
 import { PrefixCache } from "./prefix-cache.ts";
 import { recordedCalls } from "./recorded-calls.ts";
 
