@@ -16,10 +16,28 @@ export interface OpenAiRequest {
    * oldest first. Empty for a request that continues nothing. Undefined if the id is unknown.
    */
   readonly earlier: readonly JsonRecord[] | undefined;
+  /**
+   * What the Responses API remembers from earlier calls of the project. The endpoint fills it, the rules only
+   * ask. Undefined for chat completions: rules that need it do not apply then.
+   */
+  readonly memory?: ResponsesMemory;
   /** Each project has a separate cache and separate stored responses. */
   readonly workspace: string;
   /** Start of the call by the simulator's clock, in milliseconds. */
   readonly startedAt: number;
+}
+
+/** Lookups over stored responses and over content that this simulator wrote. */
+export interface ResponsesMemory {
+  /** True if an item with this id is stored. Items of responses with `store: false` are not. */
+  isStoredItem(id: string): boolean;
+  /**
+   * Returns the id of the reasoning item without which the API refuses this item: the last reasoning item
+   * that precedes it in the output of its response. Undefined if it needs none.
+   */
+  requiredReasoning(itemId: string): string | undefined;
+  /** True for `encrypted_content` of a reasoning or compaction item that this simulator wrote. */
+  isKnownReasoning(encrypted: string): boolean;
 }
 
 export interface OpenAiModel {
