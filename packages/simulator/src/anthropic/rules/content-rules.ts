@@ -10,7 +10,7 @@ import {
   type SentMessage,
 } from "./checked-body.ts";
 import { SERVER_TOOL_RESULTS } from "./shape/block-shapes.ts";
-import type { Inspection } from "./shape/shape-check.ts";
+import type { Inspection } from "./shape/inspection.ts";
 
 /** Checks the content of each message. Rules about neighboring messages are in `order-rules.ts`. */
 export function checkContents(messages: readonly SentMessage[], inspection: Inspection): void {

@@ -9,7 +9,7 @@ import {
   type SentMessage,
 } from "./checked-body.ts";
 import { SERVER_TOOL_RESULTS } from "./shape/block-shapes.ts";
-import type { Inspection } from "./shape/shape-check.ts";
+import type { Inspection } from "./shape/inspection.ts";
 
 /** Checks the start of a conversation. Runs before the contents of the messages are checked. */
 export function checkBeginning(messages: readonly SentMessage[], inspection: Inspection): void {

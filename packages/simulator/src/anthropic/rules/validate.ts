@@ -6,7 +6,7 @@ import { checkCacheMarks, checkContents, checkCounts, checkSystem } from "./cont
 import { checkFields } from "./field-rules.ts";
 import { checkBeginning, checkOrder } from "./order-rules.ts";
 import { checkShape } from "./shape/body-shape.ts";
-import { Inspection } from "./shape/shape-check.ts";
+import { Inspection } from "./shape/inspection.ts";
 
 /**
  * Throws an `ApiRefusal` for a request that the API would refuse. It is not documented which of several

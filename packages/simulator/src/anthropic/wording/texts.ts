@@ -93,7 +93,7 @@ export const REQUEST_TEXTS = {
   stringTooLong: { text: "{path}: String should have at most {maximum} characters" },
   pattern: { text: "{path}: String should match pattern '{pattern}'" },
   badRole: { text: "{path}: Input should be 'user' or 'assistant'" },
-  tooManyMessages: { text: "messages: List should have at most {maximum} items" },
+  listTooLong: { text: "{path}: List should have at most {maximum} items" },
 
   // Fields of the request
   sampling: { text: "`{field}` may only be set to its default for this model." },

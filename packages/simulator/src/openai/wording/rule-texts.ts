@@ -1,7 +1,14 @@
-/** Error texts of the rules for a body. Each row is one rule. */
-export const RULE_TEXTS = {
+import { CHAT_TEXTS } from "./chat-texts.ts";
+import { RESPONSES_TEXTS } from "./responses-texts.ts";
+import { SHAPE_TEXTS } from "./shape-texts.ts";
+
+const BODY_TEXTS = {
   notJson: {
     text: "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)",
     source: "answers of the API, quoted in many public issue threads",
   },
 } as const;
+
+/** Error texts of the rules for a body. Each row is one rule. */
+export const RULE_TEXTS: typeof BODY_TEXTS & typeof SHAPE_TEXTS & typeof CHAT_TEXTS & typeof RESPONSES_TEXTS =
+  { ...BODY_TEXTS, ...SHAPE_TEXTS, ...CHAT_TEXTS, ...RESPONSES_TEXTS };

@@ -1,12 +1,8 @@
 import { isRecord } from "@longhaul/core/internal/messages";
 import { IMAGE_MEDIA_TYPES, TOOL_NAME_PATTERN, TOOL_USE_ID_PATTERN } from "@longhaul/core/internal/request";
-import { BETAS, BETAS_FOR } from "../../wording/betas.ts";
-import { refuse } from "../../wording/refuse.ts";
 import {
   anything,
   boolean,
-  type Check,
-  type Fields,
   filledString,
   gated,
   integer,
@@ -20,8 +16,10 @@ import {
   string,
   stringOr,
   tagged,
-  withBeta,
-} from "./shape-check.ts";
+} from "../../../shape/shape-check.ts";
+import { BETAS, BETAS_FOR } from "../../wording/betas.ts";
+import { refuse } from "../../wording/refuse.ts";
+import { type Check, type Fields, withBeta } from "./inspection.ts";
 
 export const cacheControl: Check = nullable(
   object({ type: required(oneOf("ephemeral")), ttl: oneOf("5m", "1h") }),

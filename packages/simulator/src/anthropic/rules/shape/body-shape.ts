@@ -1,15 +1,9 @@
 import { isRecord } from "@longhaul/core/internal/messages";
 import { MAX_MESSAGES, TOOL_NAME_PATTERN, TOOL_USE_ID_PATTERN } from "@longhaul/core/internal/request";
-import { BETAS, BETAS_FOR } from "../../wording/betas.ts";
-import { refuse } from "../../wording/refuse.ts";
-import { cacheControl, contentBlock, textBlock, toolDefinition } from "./block-shapes.ts";
 import {
   anything,
   boolean,
-  type Check,
-  type Fields,
   gated,
-  type Inspection,
   integer,
   list,
   nullable,
@@ -17,14 +11,16 @@ import {
   oneOf,
   record,
   required,
-  share,
   shortString,
   string,
   stringOr,
   tagged,
   unless,
-  withBeta,
-} from "./shape-check.ts";
+} from "../../../shape/shape-check.ts";
+import { BETAS, BETAS_FOR } from "../../wording/betas.ts";
+import { refuse } from "../../wording/refuse.ts";
+import { cacheControl, contentBlock, textBlock, toolDefinition } from "./block-shapes.ts";
+import { type Check, type Fields, type Inspection, share, withBeta } from "./inspection.ts";
 
 /** Minimum thinking budget in tokens. */
 const MIN_THINKING_BUDGET_TOKENS = 1_024;
@@ -81,7 +77,7 @@ const matches = (value: unknown, pattern: RegExp): boolean =>
   typeof value === "string" && pattern.test(value);
 
 const content = stringOr(
-  list((block, inspection) => {
+  list((block, inspection: Inspection) => {
     if (!isPlainBlock(block)) contentBlock(block, inspection);
   }),
 );
@@ -114,20 +110,14 @@ const message: Check = (value, inspection) => {
   refuse(role === undefined ? "fieldRequired" : "badRole", { path: inspection.path });
 };
 
-const everyMessage = list(message);
-
-const messages: Check = (value, inspection) => {
-  if (Array.isArray(value) && value.length > MAX_MESSAGES) {
-    refuse("tooManyMessages", { maximum: MAX_MESSAGES });
-  }
-  everyMessage(value, inspection);
-};
+const messages = list(message, { maximum: MAX_MESSAGES });
 
 // Thinking, tools and output
 
 const display = nullable(
   unless(
-    (value, inspection) => value === "updates" && inspection.hasBeta(BETAS.thinkingDisplayUpdates),
+    (value, inspection: Inspection) =>
+      value === "updates" && inspection.hasBeta(BETAS.thinkingDisplayUpdates),
     oneOf("summarized", "omitted"),
   ),
 );
@@ -222,7 +212,7 @@ const onDemandCompaction = object({
  * Checks the field `compaction`. Without its beta, the error names the missing beta. Other fields without
  * their beta are reported as unknown fields.
  */
-const compaction = nullable((value, inspection) => {
+const compaction = nullable((value, inspection: Inspection) => {
   if (!inspection.hasBeta(BETAS.onDemandCompaction)) {
     refuse("compactionBeta", { beta: BETAS.onDemandCompaction });
   }
@@ -259,7 +249,7 @@ const counted: Fields = {
   compaction,
   mcp_servers: gated(list(mcpServer), withBeta(...BETAS_FOR.mcp)),
   speed: nullable(oneOf("standard", "fast")),
-  cache_edits: gated(cacheEdits, ({ switches }) => switches.cacheEdits),
+  cache_edits: gated(cacheEdits, ({ switches }: Inspection) => switches.cacheEdits),
 };
 
 const isOlderVersion = ({ request }: Inspection): boolean => request.version === "2023-06-01";

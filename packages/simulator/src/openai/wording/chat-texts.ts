@@ -1,0 +1,2 @@
+/** Error texts of the rules for chat completions. */
+export const CHAT_TEXTS = {} as const;
