@@ -25,8 +25,18 @@ export interface AiSdkStream {
 
 const PACKAGE = "ai";
 
+/**
+ * Imports a package that may be absent. The specifier is a parameter on purpose: a bundler resolves a literal
+ * one at build time, and the build would fail in a project without the SDK. The comments ask webpack and Vite
+ * not to report the unknown specifier.
+ */
+const importOptional = (specifier: string): Promise<unknown> =>
+  import(/* webpackIgnore: true */ /* @vite-ignore */ specifier);
+
 /** Loads the user's `ai` module on first use, so that importing longhaul loads no SDK. */
-export async function loadAiSdk(load: () => Promise<unknown> = () => import("ai")): Promise<AiSdk> {
+export async function loadAiSdk(
+  load: () => Promise<unknown> = () => importOptional(PACKAGE),
+): Promise<AiSdk> {
   try {
     return (await load()) as AiSdk;
   } catch (cause) {

@@ -1,5 +1,5 @@
 import type { ApiVersion } from "@longhaul/core/internal/messages";
-import { field } from "@longhaul/core/internal/messages";
+import { environmentVariable, field, processEnvironment } from "@longhaul/core/internal/messages";
 import { isMissingPackage } from "@longhaul/core/internal/models";
 import { ModelError } from "@longhaul/core/models";
 
@@ -40,7 +40,7 @@ const PACKAGE = "@anthropic-ai/sdk";
 
 /** Creates a client. The SDK itself reads ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN and ANTHROPIC_BASE_URL. */
 export async function createClient(options: ClientOptions): Promise<AnthropicClient> {
-  const sdk = await loadSdk(options.loadSdk ?? (() => import("@anthropic-ai/sdk")));
+  const sdk = await loadSdk(options.loadSdk ?? (() => importOptional(PACKAGE)));
   const Client = field(sdk, "default") ?? field(sdk, "Anthropic");
   if (!isClientClass(Client)) {
     throw new ModelError(
@@ -60,8 +60,15 @@ export async function createClient(options: ClientOptions): Promise<AnthropicCli
   });
 }
 
-const asksForLog = (): boolean =>
-  field(field(field(globalThis, "process"), "env"), "ANTHROPIC_LOG") !== undefined;
+/**
+ * Imports a package that may be absent. The specifier is a parameter on purpose: a bundler resolves a literal
+ * one at build time, and the build would fail in a project without the SDK. The comments ask webpack and Vite
+ * not to report the unknown specifier.
+ */
+const importOptional = (specifier: string): Promise<unknown> =>
+  import(/* webpackIgnore: true */ /* @vite-ignore */ specifier);
+
+const asksForLog = (): boolean => environmentVariable(processEnvironment(), "ANTHROPIC_LOG") !== undefined;
 
 type ClientClass = new (options: object) => AnthropicClient;
 

@@ -61,13 +61,21 @@ function connect(
 }
 
 /**
+ * Imports a package that may be absent. The specifier is a parameter on purpose: a bundler resolves a literal
+ * one at build time, and the build would fail in a project without the package. The comments ask webpack and
+ * Vite not to report the unknown specifier.
+ */
+const importOptional = (specifier: string): Promise<unknown> =>
+  import(/* webpackIgnore: true */ /* @vite-ignore */ specifier);
+
+/**
  * Creates the bridge if `@opentelemetry/api` is installed. Otherwise returns undefined. Nothing is loaded
  * before you call this function.
  */
 export async function loadOpenTelemetry(
   options: LoadOptions = {},
 ): Promise<((event: CompactorEvent) => void) | undefined> {
-  const load = options.loadApi ?? (() => import("@opentelemetry/api"));
+  const load = options.loadApi ?? (() => importOptional(PACKAGE));
   try {
     return openTelemetry({ ...options, api: (await load()) as OpenTelemetryApi });
   } catch (cause) {

@@ -6,6 +6,7 @@ import type { KnownModel } from "../measure/window/models.ts";
 import { type PriceTable, readPrices } from "../measure/window/prices.ts";
 import { sessionWindow } from "../measure/window/session-window.ts";
 import { type EffectiveSettings, resolveSettings } from "../measure/window/settings.ts";
+import { processEnvironment } from "../messages/environment.ts";
 import { field } from "../messages/untrusted.ts";
 import { type ModelTimeLimits, timeLimitsOf } from "../models/model-time-limits.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-model.ts";
@@ -54,7 +55,7 @@ export function resolveOptions({ cost, ...options }: CompactorOptions): Resolved
   const { window = {}, ports, compaction = {}, session = {} } = options;
   const model = typeof options.model === "string" ? undefined : options.model;
   const modelName = typeof options.model === "string" ? options.model : options.model?.name;
-  const { values, file, environment = environmentOfProcess() } = options.settings ?? {};
+  const { values, file, environment = processEnvironment() } = options.settings ?? {};
   const { settings, warnings } = resolveSettings({ values, file, environment });
   const { tokens: windowTokens, models, evidence = null } = window;
   const facts = sessionWindow(
@@ -89,13 +90,4 @@ export function resolveOptions({ cost, ...options }: CompactorOptions): Resolved
     session,
     warnings: [...warnings, ...own.warnings],
   };
-}
-
-/**
- * Returns the environment of the process. Returns an empty object without a process, because the core also
- * runs in browsers.
- */
-function environmentOfProcess(): Readonly<Record<string, string | undefined>> {
-  const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } };
-  return process?.env ?? {};
 }

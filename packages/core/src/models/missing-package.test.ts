@@ -24,6 +24,18 @@ describe("isMissingPackage", () => {
     expect(isMissingPackage(notFound(message), "ai")).toBe(false);
   });
 
+  it.each([
+    "Failed to resolve module specifier 'ai'",
+    "The specifier “ai” was a bare specifier, but was not remapped to anything. Relative module specifiers must start with “./”, “../” or “/”.",
+    "Module name, 'ai' does not resolve to a valid URL.",
+    'Relative import path "ai" not prefixed with / or ./ or ../',
+    'Import "ai" not a dependency',
+    'No such module "ai".',
+  ])("recognizes the missing package in the error of a runtime without error codes: %s", (message) => {
+    expect(isMissingPackage(new TypeError(message), "ai")).toBe(true);
+    expect(isMissingPackage(new TypeError(message), "zod")).toBe(false);
+  });
+
   it("isMissingPackage returns false for an error with another code or without a message", () => {
     expect(isMissingPackage(notFound("Cannot find package 'ai'", "ERR_OTHER"), "ai")).toBe(false);
     expect(isMissingPackage({ code: "MODULE_NOT_FOUND" }, "ai")).toBe(false);

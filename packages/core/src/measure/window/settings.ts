@@ -1,3 +1,4 @@
+import { type Environment, environmentVariable } from "../../messages/environment.ts";
 import type { ResolvedWindowOptions, WindowOptions } from "./thresholds.ts";
 
 /** All settings of a user, with defaults filled in by `resolveSettings`. */
@@ -137,10 +138,15 @@ export function resolveSettings(sources: SettingsSources = {}): ResolvedSettings
 
 function fromEnvironment(
   rule: SettingRule,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   warnings: string[],
 ): boolean | number | undefined {
-  const value = read(rule, environment[rule.variable], `environment variable ${rule.variable}`, warnings);
+  const value = read(
+    rule,
+    environmentVariable(environment, rule.variable),
+    `environment variable ${rule.variable}`,
+    warnings,
+  );
   if (!rule.negated || value === undefined) return value;
   // "Do not disable" does not mean "enable": the option and the file decide.
   return value === true ? false : undefined;
