@@ -36,6 +36,12 @@ const PROGRAMS = [CLI, "simulator"];
 const ASSETS = { simulator: ["demo/harbour.json.gz", "demo/tour-project.txt"] };
 ASSETS[CLI] = ASSETS.simulator;
 
+/**
+ * Packages that use modules of Node: see MAY_IMPORT_NODE in test/boundaries.test.ts. All others are built for
+ * no platform. For Node, the bundler may add an import of `node:module`, which breaks bundles for browsers.
+ */
+const FOR_NODE = ["sessions", "agent", "simulator", CLI];
+
 const isOurs = (id) => id.startsWith("@longhaul/");
 const isPackage = (id) => !id.startsWith(".") && !id.startsWith("/") && !/^[a-z]:/i.test(id);
 
@@ -86,7 +92,7 @@ async function build(name) {
   const options = {
     input: entriesOf(name),
     external: (id) => isPackage(id) && !(PROGRAMS.includes(name) && isOurs(id)),
-    platform: name === "core" ? "neutral" : "node",
+    platform: FOR_NODE.includes(name) ? "node" : "neutral",
     resolve: { conditionNames: [SOURCE, "node", "import", "default"] },
     tsconfig: false,
     ...(name === "core" ? { preserveEntrySignatures: "allow-extension" } : {}),
