@@ -7,6 +7,7 @@ import {
   list,
   number,
   object,
+  oneOf,
   required,
   shortString,
   string,
@@ -49,6 +50,7 @@ const body = object({
   flag: boolean,
   name: shortString(3),
   filled: filledList(string),
+  level: oneOf("low", "medium", "high"),
   text: union({ string: anything, "array of objects": list(object({})), null: anything }),
 });
 
@@ -133,6 +135,24 @@ describe("faults of single values in the words of OpenAI", () => {
       "invalid_type",
     ],
     [{ more: 1 }, "Unknown parameter: 'more'.", "more", "unknown_parameter"],
+    [
+      { items: [{ type: "note", text: "", count: 1.5 }] },
+      "Invalid type for 'items[0].count': expected an integer, but got a decimal number instead.",
+      "items[0].count",
+      "invalid_type",
+    ],
+    [
+      { level: {} },
+      "Invalid type for 'level': expected one of 'low', 'medium', or 'high', but got an object instead.",
+      "level",
+      "invalid_type",
+    ],
+    [
+      { text: 1.5 },
+      "Invalid type for 'text': expected one of a string, array of objects or null, but got a decimal number instead.",
+      "text",
+      "invalid_type",
+    ],
   ])("refuses %j with the text, the parameter and the code of the API", (value, message, param, code) => {
     expect(refusalBy(body, value)).toEqual({ message, param, code });
   });

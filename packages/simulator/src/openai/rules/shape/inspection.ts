@@ -66,7 +66,7 @@ export class Inspection extends shape.Inspection {
   }
 
   #refuseChoice(choices: readonly string[], value: unknown): never {
-    if (typeof value !== "string") return this.refuseType("a string", value);
+    if (typeof value !== "string") return this.refuseType(`one of ${joined(choices, "or")}`, value);
     return refuse("valueUnknown", this.path, { value: shortened(value), choices: listed(choices) });
   }
 
@@ -102,7 +102,7 @@ function wordsFor(expected: shape.ExpectedType, of: string | undefined): string 
 function typeWords(value: unknown): string {
   if (value === null || value === undefined) return "null";
   if (Array.isArray(value)) return "an array";
-  if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a decimal";
+  if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a decimal number";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
@@ -114,10 +114,12 @@ export function shortened(value: string): string {
 }
 
 /** Writes choices as the API does: `'a', 'b', and 'c'`. */
-export function listed(choices: readonly string[]): string {
+export const listed = (choices: readonly string[]): string => joined(choices, "and");
+
+function joined(choices: readonly string[], word: "and" | "or"): string {
   const quoted = choices.map((choice) => `'${choice}'`);
-  if (quoted.length <= 2) return quoted.join(" and ");
-  return `${quoted.slice(0, -1).join(", ")}, and ${quoted.at(-1)}`;
+  if (quoted.length <= 2) return quoted.join(` ${word} `);
+  return `${quoted.slice(0, -1).join(", ")}, ${word} ${quoted.at(-1)}`;
 }
 
 type UnionMember = "string" | "boolean" | "integer" | "object" | "array" | "null" | `array of ${string}`;
@@ -134,7 +136,7 @@ export function union(members: Readonly<Partial<Record<UnionMember, Check>>>): C
   const names = Object.keys(members);
   const expected = `one of a ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
   return (value, inspection) => {
-    const type = typeWords(value).split(" ").at(-1) ?? "";
+    const type = typeWords(value).split(" ")[1] ?? "null";
     const check = byType.get(type);
     if (check === undefined) inspection.refuseType(expected, value);
     check?.(value, inspection);
