@@ -12,9 +12,9 @@ import type {
   Switches,
 } from "@longhaul/simulator";
 import {
-  type AddressedTurn,
   BAD_NOTES_KINDS,
   BAD_SUMMARY_KINDS,
+  type ConditionalTurn,
   type NotesKind,
   parseScript,
   type SummaryKind,
@@ -186,7 +186,7 @@ export async function readSimConfig(path: string): Promise<SimConfig> {
   return parseSimConfig(json, path);
 }
 
-export async function readScript(path: string): Promise<readonly AddressedTurn[]> {
+export async function readScript(path: string): Promise<readonly ConditionalTurn[]> {
   const json = await readJson(
     path,
     (why, cause) =>

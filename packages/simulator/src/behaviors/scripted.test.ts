@@ -1,8 +1,8 @@
-import { LonghaulError } from "@longhaul/core/errors";
 import { describe, expect, it } from "vitest";
 import type { SeenRequest } from "../exchange.ts";
-import { always, callTool, echo, textTurn } from "./answers.ts";
-import { parseScript, scriptedTurns } from "./scripted.ts";
+import { always, callTool, echo, textTurn, toolTurn } from "./answers.ts";
+import type { TurnConditions } from "./conditions.ts";
+import { type ConditionalTurn, type ScriptedTurn, scriptedTurns } from "./scripted.ts";
 
 const request = (...messages: SeenRequest["messages"]): SeenRequest => ({
   model: "claude-sonnet-4-5",
@@ -58,9 +58,9 @@ describe("scriptedTurns, a simulated model that answers from a list", () => {
 
   it("scriptedTurns answers the first call of a purpose with the first turn for this purpose", () => {
     const script = scriptedTurns([
-      { ...textTurn("of the subagent"), for: "subagent" },
+      { ...textTurn("of the subagent"), when: { purpose: "subagent" } },
       "one",
-      { ...textTurn("a title"), for: "side-call" },
+      { ...textTurn("a title"), when: { purpose: "side-call" } },
       "two",
     ]);
     const given = (purpose: SeenRequest["purpose"]): unknown => script({ ...hello, purpose })?.blocks[0];
@@ -78,83 +78,121 @@ describe("scriptedTurns, a simulated model that answers from a list", () => {
   });
 });
 
-describe("parseScript", () => {
-  it("parseScript accepts a list of texts and turns, or an object with that list in the field `turns`", () => {
-    const turns = [
-      "plain",
-      {
-        blocks: [
-          { type: "thinking", thinking: "hm" },
-          "said",
-          { type: "tool_use", name: "Read", input: { file_path: "a.ts" }, id: "toolu_1" },
-          { type: "tool_use", name: "Now" },
-          { type: "raw", block: { type: "server_tool_use" } },
-        ],
-        stopReason: "tool_use",
-        stopDetails: { type: "none" },
-        for: "subagent",
-        usage: { input_tokens: 190_000, output_tokens: 1 },
-        delayMs: 20,
-      },
-    ];
-    const expected = [
-      textTurn("plain"),
-      {
-        blocks: [
-          { type: "thinking", thinking: "hm" },
-          { type: "text", text: "said" },
-          { type: "tool_use", name: "Read", input: { file_path: "a.ts" }, id: "toolu_1" },
-          { type: "tool_use", name: "Now", input: {} },
-          { type: "raw", block: { type: "server_tool_use" } },
-        ],
-        stopReason: "tool_use",
-        stopDetails: { type: "none" },
-        for: "subagent",
-        usage: { input_tokens: 190_000, output_tokens: 1 },
-        delayMs: 20,
-      },
-    ];
-    expect(parseScript(turns)).toEqual(expected);
-    expect(parseScript({ turns })).toEqual(expected);
+describe("conditions of a scripted turn", () => {
+  const say = (text: string, more: Omit<ConditionalTurn, "blocks"> = {}): ConditionalTurn => ({
+    ...textTurn(text),
+    ...more,
+  });
+  /** Plays the turns, and returns the text of each answer. */
+  function play(...turns: readonly ScriptedTurn[]): (seen?: Partial<SeenRequest>) => string | undefined {
+    const behavior = scriptedTurns(turns);
+    return (seen = {}) => {
+      const [block] = behavior({ ...hello, ...seen })?.blocks ?? [];
+      return block?.type === "text" ? block.text : block?.type;
+    };
+  }
+  const READ = { name: "Read", input_schema: {} };
+  const withTools = { tools: [READ] };
+
+  it.each<[condition: TurnConditions, fitting: Partial<SeenRequest>, other: Partial<SeenRequest>]>([
+    [{ model: "gpt-5" }, { model: "gpt-5" }, { model: "gpt-5-mini" }],
+    [{ model: /^gpt-/g }, { model: "gpt-5" }, { model: "claude-gpt-5" }],
+    [{ provider: "openai" }, { provider: "openai" }, { provider: "anthropic" }],
+    [{ purpose: "subagent" }, { purpose: "subagent" }, {}],
+    [{ tools: ["Read"] }, withTools, { tools: [{ name: "Write" }] }],
+    [{ tools: ["Read", "Write"] }, { tools: [READ, { name: "Write" }] }, withTools],
+    [{ tools: "some" }, withTools, {}],
+    [{ tools: "none" }, {}, withTools],
+    [{ system: "coder" }, { system: "You are a coder." }, { system: "You write titles." }],
+    [
+      { lastMessage: /^fix/ },
+      { messages: [{ role: "user", content: "fix it" }] },
+      { messages: [{ role: "user", content: "do not fix it" }] },
+    ],
+  ])("a turn with the condition %j answers only a call that fits it", (when, fitting, other) => {
+    const answer = play(say("here", { when, times: "always" }));
+    expect([answer(other), answer(fitting), answer(other), answer(fitting)]).toEqual([
+      undefined,
+      "here",
+      undefined,
+      "here",
+    ]);
   });
 
-  it.each([
-    [undefined, "the script must be a list of turns, but is missing"],
-    ["text", 'the script must be a list of turns, but is "text"'],
-    [{ turn: [] }, 'the script: unknown field "turn". Known fields: turns'],
-    [{}, "turns must be a list of turns, but is missing"],
-    [["ok", 5], "turns[1] must be a string or an object, but is 5"],
-    [[{}], "turns[0].blocks must be a list of blocks, but is missing"],
-    [[{ blocks: [], stop_reason: "x" }], 'turns[0]: unknown field "stop_reason"'],
-    [[{ blocks: [], stopReason: 1 }], "turns[0].stopReason must be a string, but is 1"],
-    [[{ blocks: [], stopDetails: [] }], "turns[0].stopDetails must be an object, but is a list"],
-    [[{ blocks: [], for: "title" }], 'turns[0].for must be one of "conversation", "subagent"'],
-    [[{ blocks: [], delayMs: -1 }], "turns[0].delayMs must be a whole number of at least 0, but is -1"],
-    [[{ blocks: [], usage: 5 }], "turns[0].usage must be an object, but is 5"],
-    [[{ blocks: [], usage: { input: 5 } }], 'turns[0].usage: unknown field "input"'],
-    [[{ blocks: [], usage: { input_tokens: "5" } }], "turns[0].usage.input_tokens must be a whole number"],
-    [[{ blocks: [null] }], "turns[0].blocks[0] must be a string or an object, but is null"],
-    [[{ blocks: [{ type: "image" }] }], 'turns[0].blocks[0].type must be one of "text", "thinking"'],
-    [[{ blocks: [{ type: "text", text: 1 }] }], "turns[0].blocks[0].text must be a string, but is 1"],
-    [[{ blocks: [{ type: "text", txt: "" }] }], 'turns[0].blocks[0]: unknown field "txt"'],
-    [
-      [{ blocks: [{ type: "tool_use", input: {} }] }],
-      "turns[0].blocks[0].name must be a string, but is missing",
-    ],
-    [
-      [{ blocks: [{ type: "tool_use", name: "a", input: "x" }] }],
-      "turns[0].blocks[0].input must be an object",
-    ],
-    [[{ blocks: [{ type: "raw" }] }], "turns[0].blocks[0].block must be an object, but is missing"],
-  ])("parseScript refuses an invalid script with the position and the reason: %j", (json, reason) => {
-    let error: unknown;
-    try {
-      parseScript(json);
-    } catch (thrown) {
-      error = thrown;
-    }
-    expect(error).toBeInstanceOf(LonghaulError);
-    expect(String(error)).toContain(reason);
+  it("the condition lastMessage reads the newest user texts and tool results, and no earlier message", () => {
+    const answer = play(say("found", { when: { lastMessage: "ENOENT" }, times: "always" }));
+    const failed = { type: "tool_result", tool_use_id: "a", content: "ENOENT" } as const;
+    const nested = { ...failed, content: [{ type: "text", text: "ENOENT: no file" }] } as const;
+    expect(answer({ messages: [{ role: "user", content: [failed] }] })).toBe("found");
+    expect(answer({ messages: [{ role: "user", content: [nested] }] })).toBe("found");
+    const user = { role: "user", content: "again" } as const;
+    const called = { role: "assistant", content: "ENOENT" } as const;
+    expect(answer({ messages: [{ role: "user", content: [failed] }, user] })).toBe("found");
+    expect(answer({ messages: [{ role: "user", content: [failed] }, called, user] })).toBeUndefined();
+  });
+
+  it("a call gets the first turn that fits, and every turn answers `times` calls", () => {
+    const answer = play(say("gpt", { when: { model: /gpt/ }, times: 2 }), "first", "second");
+    const models = ["claude", "gpt-5", "gpt-5", "gpt-5", "claude"];
+    expect(models.map((model) => answer({ model }))).toEqual(["first", "gpt", "gpt", "second", undefined]);
+  });
+
+  it("a turn with `nth` starts at the nth call that fits its other conditions", () => {
+    const answer = play(say("third", { when: { model: "a", nth: 3 } }), say("any", { times: "always" }));
+    const models = ["a", "b", "a", "b", "a", "a"];
+    expect(models.map((model) => answer({ model }))).toEqual(["any", "any", "any", "any", "third", "any"]);
+  });
+
+  it("a function in `when` decides alone, also about side calls", () => {
+    const answer = play(say("odd", { when: ({ index }) => index % 2 === 1, times: "always" }));
+    expect(answer({ index: 0 })).toBeUndefined();
+    expect(answer({ index: 1, purpose: "side-call" })).toBe("odd");
+  });
+
+  it("a call without tools does not get a turn of a script that calls a tool", () => {
+    const answer = play("Let me look.", toolTurn("Read"), "Done.");
+    const calls = [{}, withTools, {}, withTools, {}, withTools];
+    expect(calls.map((seen) => answer(seen))).toEqual([
+      undefined,
+      "Let me look.",
+      undefined,
+      "tool_use",
+      undefined,
+      "Done.",
+    ]);
+  });
+
+  it("a call without tools does not get a plain turn after a call with tools to the same provider", () => {
+    const answer = play("one", "two", "three", "four");
+    expect(answer()).toBe("one");
+    expect(answer(withTools)).toBe("two");
+    expect(answer()).toBeUndefined();
+    expect(answer({ provider: "openai" })).toBe("three");
+    expect(answer({ purpose: "summary" })).toBe("four");
+  });
+
+  it("a side call gets only a turn whose conditions name a purpose or tools", () => {
+    const title = { messages: [{ role: "user", content: "Title for: hello" }] } as const;
+    const answer = play(
+      toolTurn("Read"),
+      say("work", { when: { lastMessage: "hello" } }),
+      say("a title", { when: { tools: "none" } }),
+      say("another title", { when: { purpose: "side-call", lastMessage: "Title" } }),
+      say("anything", { when: { purpose: "any" } }),
+    );
+    expect([1, 2, 3, 4].map(() => answer(title))).toEqual([
+      "a title",
+      "another title",
+      "anything",
+      undefined,
+    ]);
+  });
+
+  it("a script that is added after all turns are used up starts without knowledge of earlier tools", () => {
+    const behavior = scriptedTurns([toolTurn("Read")]);
+    expect(behavior({ ...hello, ...withTools })).toEqual(toolTurn("Read"));
+    behavior.add("next test");
+    expect(behavior(hello)).toEqual(textTurn("next test"));
   });
 });
 

@@ -260,7 +260,7 @@ describe("repeatable ids of the simulator", () => {
   const run = async (options: SimulatorOptions): Promise<string[]> => {
     await start(options);
     simulator.reply({ blocks: [{ type: "tool_use", name: "Read", input: {} }] });
-    const response = await post(BODY);
+    const response = await post({ ...BODY, tools: [{ name: "Read", input_schema: { type: "object" } }] });
     const message = await json(response);
     await simulator.close();
     const [block] = message.content as unknown as { id: string }[];
