@@ -12,8 +12,8 @@ import type {
 import { asList } from "../../packages/core/src/messages/untrusted.ts";
 import { Catalog } from "../../packages/simulator/src/anthropic/answer/catalog.ts";
 import { buildPrompt } from "../../packages/simulator/src/anthropic/prompt/model-prompt.ts";
-import { PrefixTree } from "../../packages/simulator/src/anthropic/prompt/prefix-tree.ts";
-import { createTokenCounter } from "../../packages/simulator/src/anthropic/prompt/token-count.ts";
+import { PrefixTree } from "../../packages/simulator/src/prompt/prefix-tree.ts";
+import { createTokenCounter } from "../../packages/simulator/src/prompt/token-count.ts";
 import { RequestLog } from "../../packages/simulator/src/server/request-log.ts";
 import { beginSession, type Session } from "../../packages/simulator/src/simulator.ts";
 import { statedTokens } from "./exam.ts";

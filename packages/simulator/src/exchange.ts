@@ -72,6 +72,7 @@ export type TurnBlock =
 /** Answer of a behavior. By default, the stop reason follows from the blocks. */
 export interface Turn {
   readonly blocks: readonly TurnBlock[];
+  /** Reason in the words of any provider. The answer has the word of its own provider. */
   readonly stopReason?: string;
   /** `stop_details` of a refusal. */
   readonly stopDetails?: JsonRecord;

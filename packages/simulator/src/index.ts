@@ -45,6 +45,7 @@ export type {
   Turn,
   TurnBlock,
 } from "./exchange.ts";
+export type { OpenAiSwitches } from "./openai/request.ts";
 export {
   type Script,
   type ScriptedAnswer,
@@ -55,4 +56,10 @@ export {
 } from "./scripted-model.ts";
 export type { Fault, FaultCandidate, FaultConditions, StatusFault } from "./server/faults.ts";
 export type { LoggedError, LoggedRequest, LogTotals, RequestLog } from "./server/request-log.ts";
-export { DEFAULT_SWITCHES, type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";
+export {
+  DEFAULT_SWITCHES,
+  type Simulator,
+  type SimulatorOptions,
+  type SimulatorSwitches,
+  startSimulator,
+} from "./simulator.ts";

@@ -1,6 +1,6 @@
-export { createTokenCounter, type TokenCounter } from "./anthropic/prompt/token-count.ts";
 export { SPAN_KINDS } from "./behaviors/spans.ts";
 export { HOSTILE_SECTIONS } from "./behaviors/summaries.ts";
 export { createRandom, type Random } from "./demo/random.ts";
 export { createDemoSession, demoFiles, demoFilesAtStart, tourProjectFiles } from "./demo-session.ts";
+export { createTokenCounter, type TokenCounter } from "./prompt/token-count.ts";
 export { CODER_TURNS } from "./simulator.ts";

@@ -5,7 +5,6 @@ import { Catalog, type ModelOptions } from "./anthropic/answer/catalog.ts";
 import { Conversations } from "./anthropic/answer/conversations.ts";
 import type { Summarize } from "./anthropic/context/compaction.ts";
 import { MessagesApi } from "./anthropic/messages-api.ts";
-import { type CountText, createTokenCounter, type TokenCounter } from "./anthropic/prompt/token-count.ts";
 import type { Switches } from "./anthropic/request.ts";
 import { type CoderOptions, coder } from "./behaviors/coder.ts";
 import { noteTaker } from "./behaviors/notes.ts";
@@ -14,11 +13,20 @@ import { spanSummaries } from "./behaviors/spans.ts";
 import { compactionSummary, summaries } from "./behaviors/summaries.ts";
 import { createFixedClock, type MovableClock } from "./clock.ts";
 import type { Behavior } from "./exchange.ts";
+import { OpenAiCatalog } from "./openai/answer/catalog.ts";
+import { ModelAnswers } from "./openai/answer/model-answers.ts";
+import { ChatAnswers } from "./openai/chat/chat-answers.ts";
+import { OpenAiApi } from "./openai/openai-api.ts";
+import type { OpenAiSwitches } from "./openai/request.ts";
+import { type CountText, createTokenCounter, type TokenCounter } from "./prompt/token-count.ts";
 import type { Pace } from "./server/delivery.ts";
 import { type Fault, type FaultConditions, Faults } from "./server/faults.ts";
 import { createIds } from "./server/ids.ts";
 import { type LoggedRequest, RequestLog } from "./server/request-log.ts";
 import { RequestRouter } from "./server/request-router.ts";
+
+/** Switches of both providers. Each switch belongs to one of them. */
+export type SimulatorSwitches = Switches & OpenAiSwitches;
 
 export interface SimulatorOptions {
   /** Port of the server. Default: any free port. */
@@ -38,7 +46,7 @@ export interface SimulatorOptions {
   /** Writes the summaries of the provider's own compactions. Default: the built-in summarizer. */
   readonly summarize?: Summarize;
   /** Switches for rules of the real API that sources describe in conflicting ways. */
-  readonly switches?: Partial<Switches>;
+  readonly switches?: Partial<SimulatorSwitches>;
   /** Accepted API keys. Default: any key. */
   readonly apiKeys?: readonly string[];
   /** Clock for all lifetimes. Default: a clock that moves only when you move it. */
@@ -61,7 +69,7 @@ export interface SimulatorOptions {
 }
 
 /** Default switches. They follow the current API reference and the newest accounts. */
-export const DEFAULT_SWITCHES: Switches = Object.freeze({
+export const DEFAULT_SWITCHES: SimulatorSwitches = Object.freeze({
   consecutiveRoles: "merged",
   requireTools: false,
   enforceBinding: true,
@@ -69,6 +77,8 @@ export const DEFAULT_SWITCHES: Switches = Object.freeze({
   cacheEdits: false,
   threads: "accepted",
   unknownBetas: "accepted",
+  foreignReasoning: "refused",
+  unknownFields: "refused",
 });
 
 /**
@@ -76,10 +86,12 @@ export const DEFAULT_SWITCHES: Switches = Object.freeze({
  */
 const DEFAULT_KEPT_BODIES = 100;
 
-/** A local server for the Anthropic API, as strict as the real one. */
+/** A local server for the APIs of Anthropic and OpenAI, as strict as the real ones. */
 export interface Simulator {
-  /** Address for `ANTHROPIC_BASE_URL` or the `baseURL` of a client. */
+  /** Address for `ANTHROPIC_BASE_URL` or the `baseURL` of a client of Anthropic. */
   readonly url: string;
+  /** Address for `OPENAI_BASE_URL` or the `baseURL` of a client of OpenAI: `url` with `/v1`. */
+  readonly openAiUrl: string;
   readonly port: number;
   readonly requests: RequestLog;
   readonly clock: MovableClock;
@@ -135,7 +147,7 @@ const LOOPBACK = "127.0.0.1";
 async function listen(
   port: number,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<Pick<Simulator, "url" | "port" | "close">> {
+): Promise<Pick<Simulator, "url" | "openAiUrl" | "port" | "close">> {
   const server = createServer({ keepAlive: true }, handle);
   // Disables the server's own timeouts. They would end requests that a fault keeps silent or slow.
   server.requestTimeout = 0;
@@ -148,8 +160,10 @@ async function listen(
   });
   const address = server.address() as AddressInfo;
   let closing: Promise<void> | undefined;
+  const url = `http://${LOOPBACK}:${address.port}`;
   return {
-    url: `http://${LOOPBACK}:${address.port}`,
+    url,
+    openAiUrl: `${url}/v1`,
     port: address.port,
     close: () => {
       closing ??= new Promise<void>((resolve) => {
@@ -199,7 +213,16 @@ export function beginSession(options: SimulatorOptions, { counter, clock, log }:
   const script = scriptedTurns();
   const faults = new Faults(seed);
   const catalog = new Catalog(options.models, options.windowTokens);
-  const switches: Switches = { ...DEFAULT_SWITCHES, ...options.switches };
+  const switches: SimulatorSwitches = { ...DEFAULT_SWITCHES, ...options.switches };
+  const behaviors: readonly Behavior[] = [
+    script,
+    ...(options.behaviors ?? [
+      summaries(),
+      noteTaker(),
+      spanSummaries(),
+      coder({ turns: CODER_TURNS, seed, ...options.coder }),
+    ]),
+  ];
   const conversations = new Conversations({
     catalog,
     clock,
@@ -208,15 +231,7 @@ export function beginSession(options: SimulatorOptions, { counter, clock, log }:
     seed,
     switches,
     summarize: options.summarize ?? compactionSummary,
-    behaviors: [
-      script,
-      ...(options.behaviors ?? [
-        summaries(),
-        noteTaker(),
-        spanSummaries(),
-        coder({ turns: CODER_TURNS, seed, ...options.coder }),
-      ]),
-    ],
+    behaviors,
   });
   const messages = new MessagesApi({
     catalog,
@@ -229,8 +244,16 @@ export function beginSession(options: SimulatorOptions, { counter, clock, log }:
       ...(options.apiKeys === undefined ? {} : { apiKeys: options.apiKeys }),
     },
   });
+  const openAiCatalog = new OpenAiCatalog(options.models, options.windowTokens);
+  const openAi = new OpenAiApi({
+    catalog: openAiCatalog,
+    ids,
+    switches,
+    apiKeys: options.apiKeys,
+    chat: new ChatAnswers(new ModelAnswers({ clock, counter, ids, behaviors })),
+  });
   const router = new RequestRouter({
-    apis: [messages],
+    apis: [messages, openAi],
     clock,
     ids,
     faults,

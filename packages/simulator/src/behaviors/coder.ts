@@ -1,5 +1,4 @@
-import { contentText, field, isRecord, type JsonRecord, stringField } from "@longhaul/core/internal/messages";
-import { claudeFeatures } from "@longhaul/core/measure";
+import { contentText, isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import { createRandom, type Random } from "../demo/random.ts";
 import type { Behavior, SeenRequest, Turn, TurnBlock } from "../exchange.ts";
 import { chance, hashText } from "./chance.ts";
@@ -15,6 +14,7 @@ import { notesRequestIn } from "./notes-protocol.ts";
 import { same } from "./schema/schema.ts";
 import { valueFor } from "./schema/value.ts";
 import { isSpanRequest } from "./spans.ts";
+import { answerFormOf, thinkingOf } from "./wishes.ts";
 
 export interface CoderOptions {
   /**
@@ -188,7 +188,7 @@ function closingTurn(scene: Scene): Turn {
     progress.isNewTask && settings.turns > 0
       ? answerText(speaker(scene))
       : closing(speaker(scene), progress.step - 1);
-  const text = structuredAnswer(request, random) ?? finalWords();
+  const text = structuredAnswer(request, random, finalWords) ?? finalWords();
   return { blocks: [...blocks, { type: "text", text }] };
 }
 
@@ -203,11 +203,11 @@ function structuredOutputCall({ request, progress, random, view }: Scene): TurnB
   return { type: "tool_use", id, name: STRUCTURED_OUTPUT_TOOL, input: isRecord(input) ? input : {} };
 }
 
-/** Returns JSON for the requested schema, or undefined if the request does not ask for JSON. */
-function structuredAnswer({ body }: SeenRequest, random: Random): string | undefined {
-  const format = field(field(body, "output_config"), "format") ?? field(body, "output_format");
-  if (stringField(format, "type") !== "json_schema") return undefined;
-  return JSON.stringify(valueFor(field(format, "schema"), { random }));
+/** Returns JSON in the requested form, or undefined if the request does not ask for JSON. */
+function structuredAnswer(request: SeenRequest, random: Random, words: () => string): string | undefined {
+  const form = answerFormOf(request);
+  if (form.kind === "text") return undefined;
+  return JSON.stringify(form.kind === "json" ? { answer: words() } : valueFor(form.schema, { random }));
 }
 
 function speaker({ request, progress, view, random, settings }: Scene): Speaker {
@@ -228,11 +228,8 @@ function thinkingBlocks(scene: Scene, ideas: readonly Idea[]): TurnBlock[] {
 }
 
 function thinks({ request, progress, random }: Scene): boolean {
-  const type = stringField(field(request.body, "thinking"), "type");
-  if (type === "disabled") return false;
-  // In the mode `enabled`, a turn with tools must begin with thinking.
-  if (type === "enabled") return true;
-  if (type === "between_tools") return !progress.isNewTask && chance(random, ADAPTIVE_THINKING_PERCENT);
-  if (type === undefined && !claudeFeatures(request.model).thinksByDefault) return false;
+  const wish = thinkingOf(request);
+  if (wish === "never" || wish === "always") return wish === "always";
+  if (wish === "between-tools" && progress.isNewTask) return false;
   return chance(random, ADAPTIVE_THINKING_PERCENT);
 }

@@ -12,6 +12,8 @@ export interface Ids {
   request(): string;
   message(context: string): string;
   toolUse(context: string): string;
+  /** Creates an id with any prefix, for example `chatcmpl-`. */
+  withPrefix(prefix: string, context: string): string;
   readonly organization: string;
 }
 
@@ -31,6 +33,7 @@ export function createIds(seed: number): Ids {
     request: () => next("req_011", ""),
     message: (context) => next("msg_01", context),
     toolUse: (context) => next("toolu_01", context),
+    withPrefix: next,
     organization: uuidFrom(digest(`${seed}/organization`)),
   };
 }

@@ -4,7 +4,7 @@ import { continuationMessage } from "@longhaul/core/summary";
 import type { Behavior, Turn } from "@longhaul/simulator";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createTokenCounter } from "../../../../simulator/src/anthropic/prompt/token-count.ts";
+import { createTokenCounter } from "../../../../simulator/src/prompt/token-count.ts";
 import { call, type Scene, standIn } from "./stand-in.ts";
 
 const SCENE: Scene = {

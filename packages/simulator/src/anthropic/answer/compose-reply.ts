@@ -1,7 +1,9 @@
 import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import type { ContentBlock } from "@longhaul/core/messages";
 import type { ReportedUsage, Turn, TurnBlock } from "../../exchange.ts";
-import { TOOL_BLOCK_TOKENS } from "../prompt/token-count.ts";
+import { TOOL_BLOCK_TOKENS } from "../../prompt/token-count.ts";
+import { type CutText, cutInput, cutText, findStop } from "../../reply/cut.ts";
+import { anthropicStopReason } from "../../reply/stop-reason.ts";
 
 /** A turn with ids and signatures, cut to the limits of its call. */
 export interface ComposedReply {
@@ -52,7 +54,9 @@ export function composeReply(turn: Turn, limits: ReplyLimits, makers: ReplyMaker
     if (written.isCut) return ended(cutReason(limits), null);
     if (stop !== undefined) return ended("stop_sequence", stop.sequence);
   }
-  return ended(turn.stopReason ?? naturalReason(content), null);
+  const reason =
+    turn.stopReason === undefined ? naturalReason(content) : anthropicStopReason(turn.stopReason);
+  return ended(reason, null);
 
   function ended(stopReason: string, stopSequence: string | null): ComposedReply {
     return {
@@ -68,7 +72,7 @@ export function composeReply(turn: Turn, limits: ReplyLimits, makers: ReplyMaker
   }
 }
 
-interface WrittenBlock extends Cut {
+interface WrittenBlock extends Omit<CutText, "text"> {
   readonly block: ContentBlock | undefined;
 }
 
@@ -116,19 +120,6 @@ function writeRaw(block: JsonRecord, budget: number, { countText }: ReplyMakers)
   return { block: block as unknown as ContentBlock, tokens, isCut: false };
 }
 
-function findStop(
-  text: string,
-  sequences: readonly string[],
-): { readonly text: string; readonly sequence: string } | undefined {
-  let first: { text: string; sequence: string } | undefined;
-  for (const sequence of sequences) {
-    const at = text.indexOf(sequence);
-    if (at >= 0 && (first === undefined || at < first.text.length))
-      first = { text: text.slice(0, at), sequence };
-  }
-  return first;
-}
-
 /**
  * Returns the stop reason of a cut reply. The reason is the window only if the window has fewer tokens left
  * than `max_tokens`.
@@ -149,52 +140,4 @@ function refusalDetails(given: JsonRecord | undefined): JsonRecord {
     recommended_model: null,
     ...(isRecord(given) ? given : {}),
   };
-}
-
-interface Cut {
-  readonly tokens: number;
-  readonly isCut: boolean;
-}
-
-/** Returns as much of a text as the budget allows. */
-function cutText(
-  text: string,
-  budget: number,
-  countText: ReplyMakers["countText"],
-): Cut & { readonly text: string } {
-  const tokens = countText(text);
-  if (tokens <= budget) return { text, tokens, isCut: false };
-  let fits = 0;
-  let tooLong = text.length;
-  while (tooLong - fits > 1) {
-    const middle = (fits + tooLong) >> 1;
-    if (countText(text.slice(0, middle)) <= budget) fits = middle;
-    else tooLong = middle;
-  }
-  const isHalfCharacter = /[\ud800-\udbff]$/.test(text.slice(0, fits));
-  return { text: text.slice(0, isHalfCharacter ? fits - 1 : fits), tokens: Math.max(0, budget), isCut: true };
-}
-
-/**
- * Cuts the input of a tool call. Keeps its complete fields, and the beginning of the text of the next field.
- */
-function cutInput(
-  input: JsonRecord,
-  budget: number,
-  countText: ReplyMakers["countText"],
-): Cut & { readonly input: JsonRecord } {
-  const cut = cutText(JSON.stringify(input), budget, countText);
-  if (!cut.isCut) return { input, tokens: cut.tokens, isCut: false };
-  const kept: Record<string, unknown> = {};
-  let length = "{".length;
-  for (const [name, value] of Object.entries(input)) {
-    const head = `${JSON.stringify(name)}:`.length;
-    const body = JSON.stringify(value)?.length ?? 0;
-    const left = cut.text.length - length - head;
-    if (left >= body) kept[name] = value;
-    else if (typeof value === "string" && left > 1) kept[name] = value.slice(0, left - 1);
-    if (left < body) break;
-    length += head + body + ",".length;
-  }
-  return { input: kept, tokens: cut.tokens, isCut: true };
 }

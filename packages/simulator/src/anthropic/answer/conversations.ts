@@ -2,7 +2,10 @@ import { asList, contentText, field, type JsonRecord, stringField } from "@longh
 import { summaryRequestIn } from "@longhaul/core/internal/summary";
 import type { ApiMessage, ContentBlock } from "@longhaul/core/messages";
 import type { MovableClock } from "../../clock.ts";
-import { ApiRefusal, type Behavior, type CallPurpose, type SeenRequest, type Turn } from "../../exchange.ts";
+import type { Behavior, CallPurpose } from "../../exchange.ts";
+import { PrefixTree } from "../../prompt/prefix-tree.ts";
+import { scaleTokens, type TokenCounter } from "../../prompt/token-count.ts";
+import { play } from "../../reply/play.ts";
 import type { Answer } from "../../server/delivery.ts";
 import type { Ids } from "../../server/ids.ts";
 import type { LogEntry } from "../../server/request-log.ts";
@@ -14,9 +17,7 @@ import {
   prepareContext,
 } from "../context/prepare.ts";
 import { buildPrompt, type Prompt } from "../prompt/model-prompt.ts";
-import { PrefixTree } from "../prompt/prefix-tree.ts";
 import { type CacheLookup, PromptCache, readCacheEdits } from "../prompt/prompt-cache.ts";
-import { scaleTokens, type TokenCounter } from "../prompt/token-count.ts";
 import { type SimulatedModel, type SimulatedRequest, type Switches, thinkingMode } from "../request.ts";
 import { validate } from "../rules/validate.ts";
 import { type CallUsage, callUsage } from "./call-usage.ts";
@@ -145,7 +146,7 @@ export class Conversations {
     if (compaction?.end !== undefined) return withoutTurn(compacted, compaction.end);
     const limits = replyLimits(request.body, model, lookup.tokens);
     if (limits.maxTokens === 0) return withoutTurn(compacted, { stopReason: "max_tokens" });
-    const turn = this.#play({
+    const turn = play(this.#parts.behaviors, {
       model: model.id,
       messages: withoutResults(conversation.messages, lookup.deletedResults),
       system: contentText(conversation.system),
@@ -162,16 +163,6 @@ export class Conversations {
       sign: (thinking, before) => signer.sign(thinking, [...compacted, ...before]),
     });
     return compacted.length === 0 ? reply : { ...reply, content: [...compacted, ...reply.content] };
-  }
-
-  #play(seen: SeenRequest): Turn {
-    for (const behavior of this.#parts.behaviors) {
-      const turn = behavior(seen);
-      if (turn !== undefined) return turn;
-    }
-    throw new ApiRefusal(500, "api_error", "No behavior of the simulator has an answer to this call.", {
-      headers: { "x-should-retry": "false" },
-    });
   }
 
   #message(

@@ -2,7 +2,8 @@ import type { ContentBlock } from "@longhaul/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonRecord } from "../../../../core/src/messages/untrusted.ts";
-import { encodeEvent, pieces, type ReplyMessage, type StreamEvent, streamEvents } from "./stream-events.ts";
+import { pieces } from "../../reply/pieces.ts";
+import { encodeEvent, type ReplyMessage, type StreamEvent, streamEvents } from "./stream-events.ts";
 
 const message = (content: readonly JsonRecord[], changed: Partial<ReplyMessage> = {}): ReplyMessage => ({
   id: "msg_1",

@@ -1,5 +1,6 @@
 import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import type { ContentBlock } from "@longhaul/core/messages";
+import { pieces } from "../../reply/pieces.ts";
 import type { BrokenEvents } from "../../server/delivery.ts";
 import { TEXTS } from "../wording/texts.ts";
 
@@ -33,10 +34,6 @@ export interface StreamShape {
   readonly isCompactionWhole: boolean;
 }
 
-/** Characters per delta. Deltas of the real API are a few tokens long. */
-const PIECE_LENGTH = 24;
-/** Maximum number of deltas for a text. Very long texts use longer deltas, because each event costs time. */
-const MAX_PIECES = 500;
 /** Output tokens that `message_start` reports, although nothing is written yet. */
 const OUTPUT_TOKENS_AT_START = 1;
 
@@ -139,16 +136,4 @@ function inputText(input: unknown, isCut: boolean): string {
   if (isRecord(input) && Object.keys(input).length === 0) return isCut ? "" : "{}";
   const text = JSON.stringify(input);
   return isCut ? text.slice(0, -1) : text;
-}
-
-/** Splits a text into pieces. It never splits a surrogate pair, so that each piece is valid text. */
-export function* pieces(text: string): Generator<string> {
-  const length = Math.max(PIECE_LENGTH, Math.ceil(text.length / MAX_PIECES));
-  for (let at = 0; at < text.length; ) {
-    let end = Math.min(text.length, at + length);
-    const last = text.charCodeAt(end - 1);
-    if (end < text.length && last >= 0xd800 && last <= 0xdbff) end++;
-    yield text.slice(at, end);
-    at = end;
-  }
 }

@@ -1,7 +1,7 @@
 import { contentBlocks, isMedia, type JsonRecord, stringField } from "@longhaul/core/internal/messages";
 import type { ApiMessage, ContentBlock } from "@longhaul/core/messages";
-import { type BlockParts, blockParts, toolParts } from "../prompt/block-equality.ts";
-import { type PrefixNode, PrefixTree } from "../prompt/prefix-tree.ts";
+import { type BlockParts, blockParts, toolParts } from "../../prompt/block-equality.ts";
+import { type PrefixNode, PrefixTree } from "../../prompt/prefix-tree.ts";
 import type { Conversation } from "./conversation.ts";
 import { shortDigest } from "./signatures.ts";
 import { referencedTools } from "./tool-changes.ts";

@@ -7,7 +7,7 @@ import {
 } from "@longhaul/core/internal/messages";
 import type { ApiMessage, CacheControl, ContentBlock } from "@longhaul/core/messages";
 import type { ApiRefusal } from "../../exchange.ts";
-import { withoutMarks } from "../prompt/block-equality.ts";
+import { withoutMarks } from "../../prompt/block-equality.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refusal, refuse } from "../wording/refuse.ts";
 import type { PrefixWalk, SummarizedPrefix } from "./bound-prefix.ts";

@@ -1,6 +1,6 @@
 import { field, type JsonRecord, stringField } from "@longhaul/core/internal/messages";
 import type { ApiMessage, ContentBlock } from "@longhaul/core/messages";
-import { withoutMarks } from "../prompt/block-equality.ts";
+import { withoutMarks } from "../../prompt/block-equality.ts";
 import type { SimulatedRequest, Switches } from "../request.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";

@@ -8,7 +8,7 @@ import {
   tagOf,
 } from "@longhaul/core/internal/messages";
 import type { ApiMessage, ContentBlock } from "@longhaul/core/messages";
-import { withoutMarks } from "../prompt/block-equality.ts";
+import { withoutMarks } from "../../prompt/block-equality.ts";
 import { asCompaction } from "./conversation.ts";
 
 /** Returns the names of tools that a block adds to the conversation. */

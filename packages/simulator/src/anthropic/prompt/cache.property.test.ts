@@ -2,8 +2,9 @@ import { costOf } from "@longhaul/core/measure";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonRecord } from "../../../../core/src/messages/untrusted.ts";
+import type { PrefixNode } from "../../prompt/prefix-tree.ts";
+import { createTokenCounter, type TokenCounter } from "../../prompt/token-count.ts";
 import type { Prompt } from "./model-prompt.ts";
-import type { PrefixNode } from "./prefix-tree.ts";
 import type { CacheLookup } from "./prompt-cache.ts";
 import {
   assistant,
@@ -18,7 +19,6 @@ import {
   toolUse,
   user,
 } from "./scene.case.ts";
-import { createTokenCounter, type TokenCounter } from "./token-count.ts";
 
 const counter: TokenCounter = await createTokenCounter((value) => value.length);
 

@@ -8,11 +8,11 @@ import {
   listField,
   stringField,
 } from "@longhaul/core/internal/messages";
+import { type BlockParts, blockParts, toolParts } from "../../prompt/block-equality.ts";
+import type { PrefixFacts, PrefixNode, PrefixTree } from "../../prompt/prefix-tree.ts";
+import { scaleTokens, type TokenCounter } from "../../prompt/token-count.ts";
 import { referencedTools } from "../context/tool-changes.ts";
 import { type SimulatedModel, thinkingMode } from "../request.ts";
-import { type BlockParts, blockParts, toolParts } from "./block-equality.ts";
-import type { PrefixFacts, PrefixNode, PrefixTree } from "./prefix-tree.ts";
-import { scaleTokens, type TokenCounter } from "./token-count.ts";
 
 /** A request as the model sees it, after the provider's own edits. */
 interface PromptParts {

@@ -1,6 +1,6 @@
 import { type JsonRecord, listField, stringField } from "@longhaul/core/internal/messages";
+import type { PrefixNode } from "../../prompt/prefix-tree.ts";
 import type { CacheTtl, Prompt, PromptLevel, PromptPosition } from "./model-prompt.ts";
-import type { PrefixNode } from "./prefix-tree.ts";
 
 /**
  * The part of `usage` that is known before the answer. Its figures add up to the tokens that the model reads.

@@ -2,10 +2,11 @@ import { claudeFeatures, findModel } from "@longhaul/core/measure";
 import type { ApiMessage } from "@longhaul/core/messages";
 import type { JsonRecord } from "../../../../core/src/messages/untrusted.ts";
 import { createFixedClock, type MovableClock } from "../../clock.ts";
+import { PrefixTree } from "../../prompt/prefix-tree.ts";
+import { createTokenCounter, type TokenCounter } from "../../prompt/token-count.ts";
 import { readEdits, withoutPastTurns } from "../context/context-edits.ts";
 import type { SimulatedModel } from "../request.ts";
 import { buildPrompt, type Prompt } from "./model-prompt.ts";
-import { PrefixTree } from "./prefix-tree.ts";
 import {
   type CacheCall,
   type CacheLookup,
@@ -13,7 +14,6 @@ import {
   PromptCache,
   readCacheEdits,
 } from "./prompt-cache.ts";
-import { createTokenCounter, type TokenCounter } from "./token-count.ts";
 
 /**
  * Model whose token counts are not scaled, so that a text has as many tokens as characters. Its minimum for a

@@ -1,5 +1,6 @@
 import { asList, field, isRecord, type JsonRecord, stringField } from "@longhaul/core/internal/messages";
 import type { SeenRequest } from "../../exchange.ts";
+import { toolChoiceOf } from "../wishes.ts";
 
 /**
  * Names of tools, in lower case and without punctuation. The key is the kind of the tools, the value is the
@@ -58,17 +59,14 @@ export function selectTools(
   request: SeenRequest,
   uses: (name: string) => boolean = () => true,
 ): ToolSelection {
-  const choice = field(request.body, "tool_choice");
-  const type = stringField(choice, "type") ?? "auto";
-  const callable = request.tools.flatMap((tool) => coderTool(tool) ?? []);
-  const allowsParallel = field(choice, "disable_parallel_tool_use") !== true;
-  if (type === "none") return { tools: [], isForced: false, allowsParallel };
-  if (type === "tool") {
-    const tools = callable.filter(({ name }) => name === stringField(choice, "name"));
-    return { tools, isForced: true, allowsParallel };
-  }
+  const { mode, only, allowsParallel } = toolChoiceOf(request);
+  if (mode === "none") return { tools: [], isForced: false, allowsParallel };
+  const callable = request.tools
+    .flatMap((tool) => coderTool(tool) ?? [])
+    .filter(({ name }) => only === undefined || only.includes(name));
+  const isForced = mode === "any";
+  if (isForced && only !== undefined) return { tools: callable, isForced, allowsParallel };
   const liked = callable.filter(({ name }) => uses(name) && !WAITS_FOR_A_PERSON.test(name));
-  const isForced = type === "any";
   return { tools: isForced && liked.length === 0 ? callable : liked, isForced, allowsParallel };
 }
 

@@ -2,7 +2,6 @@ import { MEDIA_TOKENS } from "@longhaul/core/internal/measure";
 import { asList, isRecord, type JsonRecord, stringField } from "@longhaul/core/internal/messages";
 import { ESTIMATORS } from "@longhaul/core/measure";
 import { LRUCache } from "lru-cache";
-import type { SimulatedModel } from "../request.ts";
 import { withoutMarks } from "./block-equality.ts";
 
 /** Counter of tokens before scaling for the model. See {@link scaleTokens}. */
@@ -54,8 +53,13 @@ function counterOf(source: TokenCounter["source"], countText: CountText): TokenC
   };
 }
 
+/** A model whose tokenizer differs from the counter by a factor. */
+interface ScaledModel {
+  readonly features: { readonly tokenScale: number };
+}
+
 /** Converts a count to tokens of this model. */
-export function scaleTokens(baseTokens: number, model: Pick<SimulatedModel, "features">): number {
+export function scaleTokens(baseTokens: number, model: ScaledModel): number {
   return Math.round(baseTokens * model.features.tokenScale);
 }
 

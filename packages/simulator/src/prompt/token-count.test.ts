@@ -2,7 +2,7 @@ import { ESTIMATORS } from "@longhaul/core/measure";
 import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it, vi } from "vitest";
-import { MEDIA_TOKENS } from "../../../../core/src/measure/tokens/measure.ts";
+import { MEDIA_TOKENS } from "../../../core/src/measure/tokens/measure.ts";
 import { countOnce, createTokenCounter, cutLongRuns, TOOL_BLOCK_TOKENS } from "./token-count.ts";
 
 const exact = await createTokenCounter();

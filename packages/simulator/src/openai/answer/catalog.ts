@@ -1,0 +1,132 @@
+import type { JsonRecord } from "@longhaul/core/internal/messages";
+import { findModel } from "@longhaul/core/measure";
+import type { OpenAiModel } from "../request.ts";
+import { refuse } from "../wording/refuse.ts";
+import { KNOWN_MODELS, type KnownModel, RETIRED_MODELS, type TokenPrices } from "./known-models.ts";
+
+/** A model that a test adds, or a known model with other sizes. */
+export interface AddedModel {
+  readonly id: string;
+  readonly windowTokens: number;
+  readonly maxOutputTokens?: number;
+}
+
+/** Way in which the prompt cache of a model works. */
+export type CachingKind =
+  /** Prefixes of at least 1,024 tokens, in steps of 128, cached automatically. */
+  | "automatic"
+  /** Prefixes up to a breakpoint. The API reports how many tokens it wrote. */
+  | "breakpoints"
+  | "none";
+
+/** A model with the facts that only the answering side needs. */
+export interface CatalogModel extends OpenAiModel {
+  /** Limit for the tokens of the prompt. It may be lower than the window. */
+  readonly maxInputTokens: number;
+  readonly caching: CachingKind;
+  /** Undefined if the prices are not known. */
+  readonly prices: TokenPrices | undefined;
+}
+
+/** Default maximum output of an added model, as a share of its window. */
+const DEFAULT_OUTPUT_SHARE = 0.25;
+/** Suffix of a dated snapshot, for example `-2025-08-07`. */
+const SNAPSHOT = /-\d{4}-\d{2}-\d{2}$/;
+
+/** OpenAI models that the simulator serves. */
+export class OpenAiCatalog {
+  readonly #models = new Map<string, CatalogModel>();
+  readonly #added: ReadonlySet<string>;
+
+  /** @param windowTokens window of every known model. The maximum output of these models does not change. */
+  constructor(added: readonly AddedModel[] = [], windowTokens?: number) {
+    for (const known of KNOWN_MODELS) this.#models.set(known.id, catalogModel(known, windowTokens));
+    for (const model of added) this.#models.set(model.id, this.#addedModel(model));
+    this.#added = new Set(added.map(({ id }) => id));
+  }
+
+  /** Finds a model by its name or by the name of a dated snapshot. */
+  find(id: unknown): CatalogModel | undefined {
+    if (typeof id !== "string") return undefined;
+    const known = this.#models.get(id);
+    if (known !== undefined) return known;
+    if (RETIRED_MODELS.has(id)) return undefined;
+    const base = this.#models.get(id.replace(SNAPSHOT, ""));
+    return base === undefined || this.#added.has(base.id) ? undefined : { ...base, id };
+  }
+
+  /** Finds the model of a request, or throws the refusal of an unknown or retired model. */
+  require(id: string): CatalogModel {
+    const model = this.find(id);
+    if (model !== undefined) return model;
+    return RETIRED_MODELS.has(id)
+      ? refuse("modelRetired", null, { model: id })
+      : refuse("modelUnknown", null, { model: id });
+  }
+
+  get all(): readonly CatalogModel[] {
+    return [...this.#models.values()];
+  }
+
+  #addedModel({ id, windowTokens, maxOutputTokens }: AddedModel): CatalogModel {
+    const like = this.find(id);
+    return {
+      ...(like ?? PLAIN_MODEL),
+      id,
+      windowTokens,
+      maxInputTokens: windowTokens,
+      maxOutputTokens: maxOutputTokens ?? Math.floor(windowTokens * DEFAULT_OUTPUT_SHARE),
+    };
+  }
+}
+
+/** Defaults of an added model that no known model resembles. */
+const PLAIN_MODEL: Omit<CatalogModel, "id" | "windowTokens" | "maxInputTokens" | "maxOutputTokens"> = {
+  isReasoning: false,
+  efforts: [],
+  acceptsImages: true,
+  isRetired: false,
+  caching: "automatic",
+  prices: undefined,
+};
+
+function catalogModel(known: KnownModel, windowTokens: number | undefined): CatalogModel {
+  const facts = findModel(known.id);
+  const { id, efforts = [], acceptsImages = true, caching = "automatic", prices } = known;
+  const maxInputTokens = windowTokens ?? known.maxInputTokens ?? facts.windowTokens;
+  return {
+    id,
+    windowTokens: windowTokens ?? facts.windowTokens,
+    maxInputTokens,
+    maxOutputTokens: facts.maxOutputTokens,
+    isReasoning: efforts.length > 0,
+    efforts,
+    acceptsImages,
+    isRetired: false,
+    caching,
+    prices,
+  };
+}
+
+/** Owner that the API reports for its own models. */
+const OWNER = "system";
+
+/** Returns the answer to `GET /v1/models/{id}`. */
+export const modelInfo = ({ id }: Pick<CatalogModel, "id">): JsonRecord => ({
+  id,
+  object: "model",
+  created: createdAt(id),
+  owned_by: OWNER,
+});
+
+/** Returns the answer to `GET /v1/models`. */
+export const modelList = (catalog: OpenAiCatalog): JsonRecord => ({
+  object: "list",
+  data: catalog.all.map(modelInfo),
+});
+
+/** Returns the date of a snapshot in seconds. Other names report 0, because no public source lists the dates. */
+function createdAt(id: string): number {
+  const date = SNAPSHOT.exec(id)?.[0].slice(1);
+  return date === undefined ? 0 : Date.parse(`${date}T00:00:00Z`) / 1_000;
+}

@@ -1,0 +1,162 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { JsonRecord } from "@longhaul/core/internal/messages";
+import { checkChatRequest, checkResponsesRequest } from "@longhaul/openai";
+import type { ApiRefusal } from "../exchange.ts";
+import type { Api, Call, Route } from "../server/api.ts";
+import type { BodyProblem } from "../server/body.ts";
+import type { Answer } from "../server/delivery.ts";
+import type { StatusFault } from "../server/faults.ts";
+import type { Ids } from "../server/ids.ts";
+import type { Finding, LogEntry } from "../server/request-log.ts";
+import type { EndpointAnswers } from "./answer/call.ts";
+import { modelInfo, modelList, type OpenAiCatalog } from "./answer/catalog.ts";
+import { rateLimitHeaders } from "./answer/rate-limit-headers.ts";
+import { refusalOf } from "./answer/status-faults.ts";
+import { isForOpenAi, readOpenAiHeaders } from "./headers.ts";
+import type { OpenAiRequest, OpenAiSwitches } from "./request.ts";
+import { validate } from "./rules/validate.ts";
+import { refusal } from "./wording/refuse.ts";
+
+interface OpenAiApiParts {
+  readonly catalog: OpenAiCatalog;
+  readonly ids: Ids;
+  readonly switches: OpenAiSwitches;
+  /** Accepted API keys. If undefined, any key is accepted, but a request must have a key. */
+  readonly apiKeys: readonly string[] | undefined;
+  readonly chat: EndpointAnswers;
+}
+
+/** Limit for a body. No public source names the limit, so it is that of the other provider. */
+const MAX_BODY_BYTES = 32 * 1024 * 1024;
+const API_VERSION = "2020-10-01";
+const ANY_METHOD = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+/** The API of OpenAI: chat completions, Responses and models. */
+export class OpenAiApi implements Api {
+  readonly provider = "openai";
+  readonly maxBodyBytes: number = MAX_BODY_BYTES;
+  readonly notFound: ApiRefusal = refusal("notFound");
+  readonly methodNotAllowed: ApiRefusal = refusal("methodNotAllowed");
+  readonly overloaded: ApiRefusal = refusal("overloaded");
+  readonly tooLarge: Api["tooLarge"];
+  readonly #parts: OpenAiApiParts;
+
+  constructor(parts: OpenAiApiParts) {
+    this.#parts = parts;
+    const tooLarge = refusal("tooManyBytes");
+    this.tooLarge = {
+      answer: { kind: "json", status: tooLarge.status, headers: {}, body: errorBody(tooLarge) },
+      refusal: tooLarge,
+    };
+  }
+
+  findRoute(path: string, headers: IncomingHttpHeaders): Route | undefined {
+    const plain = path.startsWith("/v1/") ? path.slice("/v1".length) : path;
+    if (plain === "/chat/completions") return { endpoint: "chat_completions", methods: ["POST"] };
+    if (!isForOpenAi(headers)) return undefined;
+    if (plain === "/models") return { endpoint: "models", methods: ["GET", "HEAD"] };
+    if (plain.startsWith("/models/"))
+      return {
+        endpoint: "models",
+        methods: ["GET", "HEAD"],
+        id: safelyDecoded(plain.slice("/models/".length)),
+      };
+    // A path that the API does not have. The error text names the method and the path.
+    return { endpoint: "other", methods: ANY_METHOD };
+  }
+
+  answer(call: Call): Answer {
+    const { entry, route } = call;
+    if (route.endpoint === "other") return this.refuse(invalidUrl(entry), entry);
+    const { workspace, subagent } = readOpenAiHeaders(call.headers, this.#parts.apiKeys);
+    entry.workspace = workspace;
+    if (route.endpoint === "models") return this.#models(call);
+    const { catalog, switches, chat } = this.#parts;
+    if (call.body === undefined) throw call.bodyProblem ?? refusal("noBody");
+    const request: OpenAiRequest = {
+      endpoint: "chat_completions",
+      body: call.body,
+      bytes: entry.bytes,
+      model: catalog.find(call.body.model),
+      earlier: [],
+      workspace,
+      startedAt: entry.startedAt,
+    };
+    validate(request, switches);
+    const model = catalog.require(String(call.body.model));
+    return chat.answer({ request, model, subagent, entry, identity: this.identity(entry) });
+  }
+
+  bodyRefusal({ problem }: BodyProblem): ApiRefusal {
+    switch (problem.kind) {
+      case "not-json":
+        return refusal("notJson");
+      case "not-object":
+        return refusal("bodyNotObject");
+      case "too-deep":
+        return refusal("tooDeep", null, problem);
+      case "encoding-unsupported":
+        return refusal("encodingUnsupported", null, problem);
+      case "encoding-invalid":
+        return refusal("encodingInvalid", null, problem);
+      case "too-large-decoded":
+        return refusal("tooManyBytes");
+    }
+  }
+
+  refuse(refused: ApiRefusal, entry: LogEntry): Answer {
+    const { status, headers } = refused;
+    return {
+      kind: "json",
+      status,
+      headers: { ...this.identity(entry), ...headers },
+      body: errorBody(refused),
+    };
+  }
+
+  statusRefusal(fault: StatusFault, { model = "unknown" }: LogEntry): ApiRefusal {
+    return refusalOf(fault, organizationOf(this.#parts.ids), model);
+  }
+
+  check(body: JsonRecord, { endpoint }: LogEntry): readonly Finding[] | undefined {
+    if (endpoint === "chat_completions") return checkChatRequest(body).findings;
+    return endpoint === "responses" ? checkResponsesRequest(body).findings : undefined;
+  }
+
+  /** Returns the headers of an answer. The key determines the project. */
+  identity({ requestId, workspace }: LogEntry): Record<string, string> {
+    return {
+      "x-request-id": requestId,
+      "openai-organization": organizationOf(this.#parts.ids),
+      "openai-processing-ms": "1",
+      "openai-version": API_VERSION,
+      ...(workspace === undefined ? {} : { "openai-project": workspace }),
+    };
+  }
+
+  #models({ entry, route: { id } }: Call): Answer {
+    const { catalog } = this.#parts;
+    const headers = { ...this.identity(entry), ...rateLimitHeaders() };
+    const body = id === undefined ? modelList(catalog) : modelInfo(catalog.require(id));
+    return { kind: "json", status: 200, headers, body };
+  }
+}
+
+const invalidUrl = ({ method, path }: LogEntry): ApiRefusal => refusal("invalidUrl", null, { method, path });
+
+/** Name of the organization in headers and in error texts. */
+const organizationOf = ({ organization }: Ids): string =>
+  `org-${organization.replaceAll("-", "").slice(0, 24)}`;
+
+/** Returns the error format of the API. A refusal of the simulator itself has no parameter and no code. */
+function errorBody({ message, type, details }: ApiRefusal): JsonRecord {
+  return { error: { message, type, param: details?.param ?? null, code: details?.code ?? null } };
+}
+
+function safelyDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

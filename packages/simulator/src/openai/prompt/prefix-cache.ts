@@ -1,0 +1,161 @@
+import { field, type JsonRecord, stringField } from "@longhaul/core/internal/messages";
+import type { PrefixNode } from "../../prompt/prefix-tree.ts";
+import type { OpenAiPrompt, PromptPosition } from "./prompt-parts.ts";
+
+/** Facts about a call that decide which cached prefixes it can read. */
+export interface CacheCall {
+  /** Each project has a separate cache. */
+  readonly workspace: string;
+  readonly model: { readonly id: string; readonly caching: "automatic" | "breakpoints" | "none" };
+  /** The body. Its fields `prompt_cache_key`, `prompt_cache_retention` and `prompt_cache_options` count. */
+  readonly body: JsonRecord;
+  /** Start of the call in milliseconds. */
+  readonly startedAt: number;
+}
+
+export interface CacheLookup {
+  readonly cachedTokens: number;
+  /** Tokens that the call writes into the cache. Undefined for models that do not report them. */
+  readonly writtenTokens: number | undefined;
+  /** Call this when the answer starts. Later calls can read the prefix of this call only after that. */
+  commit(): void;
+}
+
+/** Minimum tokens of a cached prefix. Source: the guide on prompt caching. */
+const MIN_CACHED_TOKENS = 1_024;
+/** Steps in which automatic caching counts. Source: the guide on prompt caching. */
+const STEP_TOKENS = 128;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/**
+ * Idle time after which an automatic entry is lost. The guide names 5 to 10 minutes. The simulator uses the
+ * shorter time, so that a client does not rely on luck.
+ */
+const IDLE_MS = 5 * MINUTE_MS;
+/** Lifetime with `prompt_cache_retention: "24h"`. */
+const EXTENDED_MS = 24 * HOUR_MS;
+/** Values of `prompt_cache_options.ttl`. The SDK's types name both. */
+const TTL_MS: Readonly<Record<string, number>> = { "30m": 30 * MINUTE_MS, "12h": 12 * HOUR_MS };
+const DEFAULT_TTL = "30m";
+/** Breakpoints that one request can write, and newest breakpoints that it can match. Source: the SDK's types. */
+const MAX_WRITTEN = 4;
+const MAX_MATCHED = 80;
+/** Limit for entries of all prefixes. The oldest ones are lost, as in a real cache under load. */
+const MAX_ENTRIES = 200_000;
+const SWEEP_EVERY_MS = MINUTE_MS;
+
+/** The prompt cache of OpenAI. It needs no marks in the request. */
+export class PrefixCache {
+  readonly #entries = new Map<PrefixNode, Map<string, number>>();
+  readonly #now: () => number;
+  #sweptAt = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: { now(): number }) {
+    this.#now = () => clock.now();
+  }
+
+  /** Number of cached prefixes, for tests that watch the memory. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  lookup(prompt: OpenAiPrompt, call: CacheCall): CacheLookup {
+    this.#sweep();
+    const { caching } = call.model;
+    if (caching === "none") return { cachedTokens: 0, writtenTokens: undefined, commit: () => undefined };
+    return caching === "automatic" ? this.#automatic(prompt, call) : this.#byBreakpoints(prompt, call);
+  }
+
+  #automatic({ positions, tokens }: OpenAiPrompt, call: CacheCall): CacheLookup {
+    const scope = scopeOf(call);
+    const { startedAt } = call;
+    const hit = this.#newestHit(positions, scope, startedAt, Number.POSITIVE_INFINITY);
+    // At least one token of the prompt is always computed.
+    const reusable = Math.min(hit?.tokens ?? 0, tokens - 1);
+    const lifetime = stringField(call.body, "prompt_cache_retention") === "24h" ? EXTENDED_MS : IDLE_MS;
+    return {
+      cachedTokens: reusable < MIN_CACHED_TOKENS ? 0 : reusable - (reusable % STEP_TOKENS),
+      writtenTokens: undefined,
+      commit: () => this.#write(longEnough(positions), scope, startedAt + lifetime),
+    };
+  }
+
+  #byBreakpoints({ positions }: OpenAiPrompt, call: CacheCall): CacheLookup {
+    const options = call.body.prompt_cache_options;
+    const isExplicit = stringField(options, "mode") === "explicit";
+    const explicit = longEnough(positions).filter(({ isBreakpoint }) => isBreakpoint);
+    if (isExplicit && explicit.length === 0)
+      return { cachedTokens: 0, writtenTokens: 0, commit: () => undefined };
+    const scope = scopeOf(call);
+    const implicit = isExplicit ? [] : longEnough(positions).slice(-1);
+    const marks = [...explicit.slice(implicit.length - MAX_WRITTEN), ...implicit];
+    const hit = this.#newestHit(positions, scope, call.startedAt, MAX_MATCHED);
+    const ttl = TTL_MS[String(field(options, "ttl") ?? DEFAULT_TTL)] ?? TTL_MS[DEFAULT_TTL] ?? 0;
+    const cachedTokens = hit?.tokens ?? 0;
+    const reached = marks.reduce((most, mark) => Math.max(most, mark.tokens), 0);
+    return {
+      cachedTokens,
+      writtenTokens: Math.max(0, reached - cachedTokens),
+      commit: () => this.#write([...(hit === undefined ? [] : [hit]), ...marks], scope, call.startedAt + ttl),
+    };
+  }
+
+  /** Finds the longest cached prefix. It reads at most this number of the newest entries. */
+  #newestHit(
+    positions: readonly PromptPosition[],
+    scope: string,
+    at: number,
+    maxEntries: number,
+  ): PromptPosition | undefined {
+    let seen = 0;
+    for (let index = positions.length - 1; index >= 0 && seen < maxEntries; index--) {
+      const position = positions[index];
+      const expiresAt = position && this.#entries.get(position.node)?.get(scope);
+      if (expiresAt === undefined) continue;
+      if (expiresAt > at) return position;
+      seen++;
+    }
+    return undefined;
+  }
+
+  #write(positions: readonly PromptPosition[], scope: string, expiresAt: number): void {
+    for (const { node } of positions) {
+      const entries = this.#entries.get(node) ?? new Map<string, number>();
+      if (!entries.has(scope)) node.held++;
+      entries.set(scope, Math.max(expiresAt, entries.get(scope) ?? 0));
+      // Moves the node to the end, so that the first nodes are the ones that nobody has used for longest.
+      this.#entries.delete(node);
+      this.#entries.set(node, entries);
+    }
+    for (const node of this.#entries.keys()) {
+      if (this.#entries.size <= MAX_ENTRIES) return;
+      this.#drop(node);
+    }
+  }
+
+  #drop(node: PrefixNode): void {
+    node.held -= this.#entries.get(node)?.size ?? 0;
+    this.#entries.delete(node);
+  }
+
+  #sweep(): void {
+    const now = this.#now();
+    if (now - this.#sweptAt < SWEEP_EVERY_MS) return;
+    this.#sweptAt = now;
+    for (const [node, entries] of this.#entries) {
+      for (const [scope, expiresAt] of entries) {
+        if (expiresAt > now) continue;
+        entries.delete(scope);
+        node.held--;
+      }
+      if (entries.size === 0) this.#entries.delete(node);
+    }
+  }
+}
+
+const longEnough = (positions: readonly PromptPosition[]): readonly PromptPosition[] =>
+  positions.filter(({ tokens }) => tokens >= MIN_CACHED_TOKENS);
+
+/** Requests with different cache keys reach different machines, so they share no cache. */
+const scopeOf = ({ workspace, model, body }: CacheCall): string =>
+  [workspace, model.id, stringField(body, "prompt_cache_key") ?? ""].join("\0");
