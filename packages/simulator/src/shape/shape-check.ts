@@ -44,6 +44,9 @@ export abstract class Inspection {
   /** True if objects may have fields that the tables do not list. */
   readonly acceptsExtraFields: boolean = false;
 
+  /** True if a missing field is reported before faults of the fields that are present. */
+  readonly reportsMissingFirst: boolean = false;
+
   /** Position in the body, as the API writes it. */
   abstract get path(): string;
 
@@ -205,6 +208,7 @@ export function object<I extends Inspection>(fields: Fields<I>): Check<I> {
   const needed = [...known].filter(([, field]) => field.required).map(([name]) => name);
   return (value, inspection) => {
     if (!isRecord(value)) return inspection.refuse({ kind: "type", expected: "object" }, value);
+    if (inspection.reportsMissingFirst) checkNeeded(value, needed, inspection);
     for (const name in value) {
       const field = known.get(name);
       inspection.enter(name);
@@ -213,12 +217,16 @@ export function object<I extends Inspection>(fields: Fields<I>): Check<I> {
       } else field.check(value[name], inspection);
       inspection.leave();
     }
-    for (const name of needed) {
-      if (Object.hasOwn(value, name)) continue;
-      inspection.enter(name);
-      inspection.refuse({ kind: "missing" }, undefined);
-    }
+    if (!inspection.reportsMissingFirst) checkNeeded(value, needed, inspection);
   };
+}
+
+function checkNeeded(value: object, needed: readonly string[], inspection: Inspection): void {
+  for (const name of needed) {
+    if (Object.hasOwn(value, name)) continue;
+    inspection.enter(name);
+    inspection.refuse({ kind: "missing" }, undefined);
+  }
 }
 
 /**

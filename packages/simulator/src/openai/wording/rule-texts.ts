@@ -1,5 +1,6 @@
 import { CHAT_TEXTS } from "./chat-texts.ts";
 import { RESPONSES_TEXTS } from "./responses-texts.ts";
+import { SCHEMA_TEXTS } from "./schema-texts.ts";
 import { SHAPE_TEXTS } from "./shape-texts.ts";
 
 const BODY_TEXTS = {
@@ -10,5 +11,14 @@ const BODY_TEXTS = {
 } as const;
 
 /** Error texts of the rules for a body. Each row is one rule. */
-export const RULE_TEXTS: typeof BODY_TEXTS & typeof SHAPE_TEXTS & typeof CHAT_TEXTS & typeof RESPONSES_TEXTS =
-  { ...BODY_TEXTS, ...SHAPE_TEXTS, ...CHAT_TEXTS, ...RESPONSES_TEXTS };
+export const RULE_TEXTS: typeof BODY_TEXTS &
+  typeof SHAPE_TEXTS &
+  typeof SCHEMA_TEXTS &
+  typeof CHAT_TEXTS &
+  typeof RESPONSES_TEXTS = {
+  ...BODY_TEXTS,
+  ...SHAPE_TEXTS,
+  ...SCHEMA_TEXTS,
+  ...CHAT_TEXTS,
+  ...RESPONSES_TEXTS,
+};

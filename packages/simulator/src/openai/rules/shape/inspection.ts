@@ -9,6 +9,8 @@ export type Fields = shape.Fields<Inspection>;
 export class Inspection extends shape.Inspection {
   readonly request: OpenAiRequest;
   override readonly acceptsExtraFields: boolean;
+  /** Measured by public clients: `tools[0].function` is reported as missing before unknown fields of the tool. */
+  override readonly reportsMissingFirst: boolean = true;
 
   constructor(request: OpenAiRequest, switches: OpenAiSwitches) {
     super();
@@ -60,8 +62,10 @@ export class Inspection extends shape.Inspection {
   }
 
   #refuseExtra(): never {
-    const isArgument = this.request.endpoint === "chat_completions" && this.steps.length === 1;
-    if (isArgument) return refuse("argumentUnknown", null, { name: this.path });
+    const { endpoint, model } = this.request;
+    const isArgument = endpoint === "chat_completions" && this.steps.length === 1;
+    if (isArgument && model?.isReasoning !== true)
+      return refuse("argumentUnknown", null, { name: this.path });
     return refuse("fieldUnknown", this.path, { path: this.path });
   }
 
