@@ -1,25 +1,35 @@
 /** Checks requests to OpenAI's chat completions and Responses APIs before they are sent. */
 
-/** A problem for which OpenAI's API would refuse a request. */
-export interface OpenAiFinding {
-  /** Name of the rule. */
-  readonly rule: string;
-  /** Position in the body, as the API names it in `param`: for example `messages[2].tool_calls[0].id`. */
-  readonly path: string;
-  readonly message: string;
-}
+import { checkChatMessages } from "./checks/chat-messages.ts";
+import { checkChatSettings } from "./checks/chat-settings.ts";
+import { checkResponsesItems } from "./checks/responses-items.ts";
+import { checkResponsesSettings } from "./checks/responses-settings.ts";
+import { type OpenAiCheck, type OpenAiCheckOptions, Report } from "./report.ts";
+import { chatBody } from "./shapes/chat.ts";
+import { responsesBody } from "./shapes/responses.ts";
+import { isRecord, listOf } from "./values.ts";
 
-export interface OpenAiCheck {
-  readonly ok: boolean;
-  readonly findings: readonly OpenAiFinding[];
-}
+export type { OpenAiCheck, OpenAiCheckOptions, OpenAiFinding } from "./report.ts";
+export { OPENAI_RULES, type OpenAiRule, type OpenAiRuleInfo } from "./rules.ts";
 
 /** Checks a body for `POST /v1/chat/completions`. The body may be anything. */
-export function checkChatRequest(_body: unknown): OpenAiCheck {
-  return { ok: true, findings: [] };
+export function checkChatRequest(body: unknown, options: OpenAiCheckOptions = {}): OpenAiCheck {
+  const report = new Report(options);
+  chatBody(body, "", report);
+  if (isRecord(body)) {
+    checkChatMessages(listOf(body, "messages"), report);
+    checkChatSettings(body, report);
+  }
+  return report.finish();
 }
 
 /** Checks a body for `POST /v1/responses`. The body may be anything. */
-export function checkResponsesRequest(_body: unknown): OpenAiCheck {
-  return { ok: true, findings: [] };
+export function checkResponsesRequest(body: unknown, options: OpenAiCheckOptions = {}): OpenAiCheck {
+  const report = new Report(options);
+  responsesBody(body, "", report);
+  if (isRecord(body)) {
+    checkResponsesItems(body, report);
+    checkResponsesSettings(body, report);
+  }
+  return report.finish();
 }

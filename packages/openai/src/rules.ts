@@ -1,0 +1,225 @@
+/** One rule of the checker: its meaning and the public source that states it. */
+export interface OpenAiRuleInfo {
+  /** The API that the rule belongs to. */
+  readonly api: "chat" | "responses" | "both";
+  /** Requirement for the body. */
+  readonly requires: string;
+  /** Public source: a type of the official SDK, a page of OpenAI's documentation, or a captured error. */
+  readonly source: string;
+}
+
+/** Name of a rule. */
+export type OpenAiRule =
+  | "wrong-type"
+  | "missing-field"
+  | "unknown-field"
+  | "unknown-value"
+  | "out-of-range"
+  | "text-length"
+  | "list-length"
+  | "metadata-limit"
+  | "name-invalid"
+  | "part-in-wrong-role"
+  | "content-missing"
+  | "image-url"
+  | "image-unsupported"
+  | "file-source"
+  | "call-unanswered"
+  | "output-orphan"
+  | "output-duplicate"
+  | "call-id-duplicate"
+  | "item-id-prefix"
+  | "item-id-length"
+  | "item-id-duplicate"
+  | "reasoning-unfollowed"
+  | "trigger-not-last"
+  | "input-missing"
+  | "schema-root"
+  | "schema-items"
+  | "schema-strict"
+  | "schema-size"
+  | "choice-without-tools"
+  | "choice-unknown-tool"
+  | "parallel-without-tools"
+  | "function-call-without-functions"
+  | "mcp-server"
+  | "json-word-missing"
+  | "max-tokens-twice"
+  | "output-limit"
+  | "reasoning-parameter"
+  | "reasoning-unsupported"
+  | "logprobs-missing"
+  | "stream-options-without-stream"
+  | "audio-missing"
+  | "prediction-conflict"
+  | "two-conversations"
+  | "background-unstored";
+
+function both(requires: string, source: string): OpenAiRuleInfo {
+  return { api: "both", requires, source };
+}
+
+function chat(requires: string, source: string): OpenAiRuleInfo {
+  return { api: "chat", requires, source };
+}
+
+function responses(requires: string, source: string): OpenAiRuleInfo {
+  return { api: "responses", requires, source };
+}
+
+/** All rules of the checker, by name. */
+export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
+  // Rules for the shape of the body.
+  "wrong-type": both(
+    "Each field has the type of the API reference.",
+    "SDK types `ChatCompletionCreateParams`, `ResponseCreateParams`",
+  ),
+  "missing-field": both(
+    "Required fields are present.",
+    "SDK types; error `missing_required_parameter`, microsoft/autogen#6935",
+  ),
+  "unknown-field": both(
+    "The body has no field that the API reference does not list.",
+    "error `unknown_parameter`, openai/openai-python#3146, pydantic/pydantic-ai#3653",
+  ),
+  "unknown-value": both(
+    "A field with fixed values has one of them.",
+    "SDK types; error `invalid_value`, epam/ai-dial-adapter-openai#511",
+  ),
+  "out-of-range": both(
+    "Numbers are in their range.",
+    "API reference, Create chat completion and Create a response; error `integer_below_min_value`, UKGovernmentBEIS/inspect_evals#694",
+  ),
+  "text-length": both(
+    "Call ids, cache keys and texts have at most their maximum length.",
+    "error `string_above_max_length`, AnswerDotAI/fastllm#45, theopenco/llmgateway#3110, openclaw/openclaw#875",
+  ),
+  "list-length": chat(
+    "`messages`, `tools`, `tool_calls` and content parts are not empty. There are at most 128 tools and 4 stop sequences.",
+    "error `empty_array`, CopilotKit/CopilotKit#529, home-assistant/core#118577; error `array_above_max_length`, vishalmysore/Tools4AI#16",
+  ),
+  "metadata-limit": both(
+    "`metadata` has at most 16 pairs, keys of 64 and values of 512 characters.",
+    "SDK type `Shared.Metadata`",
+  ),
+  "name-invalid": both(
+    "Names of tools and formats use a-z, A-Z, 0-9, `_` and `-`, up to 64 characters, or 128 in Responses.",
+    "SDK type `Shared.FunctionDefinition`; error in run-llama/llama_index#16093; openai/openai-openapi, `FunctionToolParam`",
+  ),
+
+  // Rules for contents, calls and their order.
+  "part-in-wrong-role": both(
+    "A content part belongs to the role of its message.",
+    "SDK types `ChatCompletionMessageParam`; openai/openai-node#1030; epam/ai-dial-adapter-openai#511",
+  ),
+  "content-missing": chat(
+    "An assistant message has content, a refusal, audio or calls.",
+    "SDK type `ChatCompletionAssistantMessageParam`; error in docker/docker-agent#63",
+  ),
+  "image-url": both(
+    "An image is an http address or a data URL with an image in base64. In Responses, a file id may replace it.",
+    "guide Images and vision; SDK types `ChatCompletionContentPartImage`, `ResponseInputImage`",
+  ),
+  "image-unsupported": both("The model reads images.", "guide Images and vision"),
+  "file-source": both(
+    "A file part has its data or a file id. In Responses, an address may replace them.",
+    "guide File inputs; SDK types `ChatCompletionContentPart.File`, `ResponseInputFile`",
+  ),
+  "call-unanswered": both(
+    "Each call has its output: in chat completions directly after the message, in Responses later in the input.",
+    "errors in aliasrobotics/cai#111 and router-for-me/CLIProxyAPI#2368",
+  ),
+  "output-orphan": both(
+    "Each output belongs to an earlier call: in chat completions, to one of the assistant message before it.",
+    "errors in smarter-sh/smarter#264 and continuedev/continue#10092",
+  ),
+  "output-duplicate": chat("A call has one output.", "error in agno-agi/agno#5116"),
+  "call-id-duplicate": chat(
+    "The calls of one message have different ids.",
+    "guide Function calling: each output names its call by id",
+  ),
+  "item-id-prefix": responses(
+    "Item ids begin with `msg`, `fc`, `rs` or `ctc`, depending on the type.",
+    "error `invalid_id_prefix`, openai/codex#33176, BigPizzaV3/CodexPlusPlus#1796",
+  ),
+  "item-id-length": responses("Item ids have at most 64 characters.", "error in can1357/oh-my-pi#284"),
+  "item-id-duplicate": responses("No two items have the same id.", "error in vercel/ai#13307"),
+  "reasoning-unfollowed": responses(
+    "An item of the model follows each reasoning item that has an id.",
+    "error in openai/openai-node#1567",
+  ),
+  "trigger-not-last": responses(
+    "The item `compaction_trigger` is the last one.",
+    "SDK type `ResponseInputItem.CompactionTrigger`; Wei-Shaw/sub2api#6366",
+  ),
+  "input-missing": responses(
+    "The body has `input`, `prompt`, `previous_response_id` or `conversation`.",
+    "API reference, Create a response",
+  ),
+
+  // Rules for tools and their schemas.
+  "schema-root": both(
+    "The parameters of a function are a schema of type `object` with `properties`.",
+    "guide Function calling; errors in spring-projects/spring-ai#4776 and containers/kubernetes-mcp-server#340",
+  ),
+  "schema-items": both("A schema of type `array` has `items`.", "error in sigoden/aichat#1049"),
+  "schema-strict": both(
+    "A strict schema closes its objects, requires all properties, and uses only supported keywords.",
+    "guide Structured outputs, Supported schemas; error in lastmile-ai/openai-agents-mcp#2",
+  ),
+  "schema-size": both(
+    "A strict schema has at most 5,000 properties, 10 levels, 1,000 enum values and 120,000 characters.",
+    "guide Structured outputs, Supported schemas",
+  ),
+  "choice-without-tools": both(
+    "`tool_choice` needs tools. In Responses, `auto` and `none` do not.",
+    "error in dotnet/extensions#6276; API reference, Create a response",
+  ),
+  "choice-unknown-tool": both("`tool_choice` names a tool of the request.", "API reference, `tool_choice`"),
+  "parallel-without-tools": chat("`parallel_tool_calls` needs tools.", "error in Upsonic/Upsonic#323"),
+  "function-call-without-functions": chat(
+    "`function_call` needs `functions`.",
+    "error in Azure-Samples/azure-search-openai-demo#1175",
+  ),
+  "mcp-server": responses(
+    "An MCP tool has `server_url`, `connector_id` or `tunnel_id`.",
+    "SDK type `Tool.Mcp`",
+  ),
+
+  // Rules for settings that depend on each other or on the model.
+  "json-word-missing": both(
+    "A request for a JSON object has the word JSON in its messages.",
+    "guide Structured outputs, JSON mode; error in ultimatejimmy/xray.koplugin#33",
+  ),
+  "max-tokens-twice": chat(
+    "Only one of `max_tokens` and `max_completion_tokens` is set.",
+    "error in langchain-ai/langgraph#5943",
+  ),
+  "output-limit": chat(
+    "The output limit is not above the maximum of the model.",
+    "error in ChatGPTNextWeb/NextChat#3195",
+  ),
+  "reasoning-parameter": both(
+    "Reasoning models get no sampling parameters, unless their effort is `none`. Chat completions also take no `max_tokens` and no `stop`.",
+    "guide Reasoning; errors in gabrii/Cursor-Azure-GPT-5#33, musistudio/claude-code-router#644, BittnerPierre/AI-Agent-Casebook#133, nextai-translator/nextai-translator#1781",
+  ),
+  "reasoning-unsupported": both(
+    "Only reasoning models get a reasoning effort, and only one that they support.",
+    "errors in Laisky/one-api#120 and Kilo-Org/cloud#3807",
+  ),
+  "logprobs-missing": chat("`top_logprobs` needs `logprobs`.", "SDK type `ChatCompletionCreateParamsBase`"),
+  "stream-options-without-stream": both("`stream_options` needs `stream`.", "error in BerriAI/litellm#5803"),
+  "audio-missing": chat(
+    "The modality `audio` needs the settings in `audio`.",
+    "SDK type `ChatCompletionAudioParam`",
+  ),
+  "prediction-conflict": chat(
+    "A predicted output is not combined with tools, log probabilities, several choices or an output limit.",
+    "guide Predicted outputs, Limitations",
+  ),
+  "two-conversations": responses(
+    "Only one of `previous_response_id` and `conversation` is set.",
+    "SDK type `ResponseCreateParamsBase`",
+  ),
+  "background-unstored": responses("A response in the background is stored.", "guide Background mode"),
+};
