@@ -62,6 +62,7 @@ const features = {
   thinkingModes: z.array(z.enum(["adaptive", "enabled", "disabled", "between_tools"])).optional(),
   thinksByDefault: z.boolean().optional(),
   keepsEarlierThinking: z.boolean().optional(),
+  effortLevels: z.array(z.enum(["low", "medium", "high", "xhigh", "max"])).optional(),
   forcedTools: z.boolean().optional(),
   sampling: z.boolean().optional(),
   prefill: z.boolean().optional(),

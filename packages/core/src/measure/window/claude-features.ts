@@ -6,6 +6,8 @@ import {
 
 export type ThinkingMode = "adaptive" | "enabled" | "disabled" | "between_tools";
 
+export type EffortLevel = "low" | "medium" | "high" | "xhigh" | "max";
+
 /**
  * Differences between Claude models, except for the context window. They say which content a model accepts,
  * rejects and retains.
@@ -20,6 +22,8 @@ export interface ClaudeFeatures {
    * turn.
    */
   readonly keepsEarlierThinking: boolean;
+  /** Values of `output_config.effort` that the model accepts. Empty if it does not know the field. */
+  readonly effortLevels: readonly EffortLevel[];
   /** True if the model accepts `tool_choice` of type `any` and `tool`. */
   readonly forcedTools: boolean;
   /**
@@ -62,6 +66,7 @@ export function claudeFeatures(model: string): ClaudeFeatures {
       (version.line === "opus" && from(4, 5)) ||
       (version.line === "sonnet" && from(4, 6)) ||
       from(5, 0),
+    effortLevels: effortLevels(version, isSuper),
     forcedTools: !(from(5, 5) && version.line !== "haiku") && !(isSuper && from(5, 1)),
     sampling: !(isSuper || from(5, 0) || (version.line === "opus" && from(4, 7))),
     prefill: !from(FIRST_VERSION_WITHOUT_PREFILL.major, FIRST_VERSION_WITHOUT_PREFILL.minor),
@@ -82,6 +87,17 @@ function thinkingModes({ line, major, minor }: ClaudeVersion, isSuper: boolean):
   if (isAtLeast(version, 4, 7)) return ["adaptive", "disabled"];
   if (isAtLeast(version, 4, 6)) return ["adaptive", "enabled", "disabled"];
   return ["enabled", "disabled"];
+}
+
+/**
+ * Source: the documentation page about effort. Opus 4.5 was the first model with effort, 4.6 added `max`, and
+ * 4.7 added `xhigh`. Haiku has effort since 5.5.
+ */
+function effortLevels({ line, major, minor }: ClaudeVersion, isSuper: boolean): readonly EffortLevel[] {
+  const isFrom = (first: number, second: number): boolean => isAtLeast({ line, major, minor }, first, second);
+  if (isSuper || isFrom(4, 7)) return ["low", "medium", "high", "xhigh", "max"];
+  if (isFrom(4, 6)) return ["low", "medium", "high", "max"];
+  return line === "opus" && isFrom(4, 5) ? ["low", "medium", "high"] : [];
 }
 
 function minimumCacheTokens(version: ClaudeVersion, isSuper: boolean): number {

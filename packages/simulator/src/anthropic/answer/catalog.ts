@@ -1,5 +1,5 @@
 import type { JsonRecord } from "@longhaul/core/internal/messages";
-import { claudeVersion } from "@longhaul/core/internal/messages";
+import { claudeVersion, isAtLeast } from "@longhaul/core/internal/messages";
 import { type ClaudeFeatures, claudeFeatures, MODELS } from "@longhaul/core/measure";
 import type { SimulatedModel } from "../request.ts";
 import { BETAS } from "../wording/betas.ts";
@@ -17,20 +17,14 @@ export interface ModelOptions {
   readonly features?: Partial<ClaudeFeatures>;
 }
 
-/** Names of whole model families in the table of models. No model has such a name. */
-const FAMILIES: ReadonlySet<string> = new Set(["claude", "claude-3"]);
+/** Name of the whole model family in the table of models. No model has this name. */
+const FAMILY = "claude";
 
-/** Dated names of models before 4.6. */
+/** Dated names of models before 4.6. Retired models are missing. */
 const SNAPSHOTS: Readonly<Record<string, string>> = {
   "claude-opus-4-5": "20251101",
   "claude-sonnet-4-5": "20250929",
   "claude-haiku-4-5": "20251001",
-  "claude-opus-4-1": "20250805",
-  "claude-opus-4": "20250514",
-  "claude-sonnet-4": "20250514",
-  "claude-3-7-sonnet": "20250219",
-  "claude-3-5-sonnet": "20241022",
-  "claude-3-5-haiku": "20241022",
 };
 
 /** Default maximum output of an added model, as a share of its window. */
@@ -43,7 +37,7 @@ export class Catalog {
   /** @param windowTokens window of every Claude model. The maximum output of these models does not change. */
   constructor(added: readonly ModelOptions[] = [], windowTokens?: number) {
     for (const [id, facts] of Object.entries(MODELS)) {
-      if (!id.startsWith("claude") || FAMILIES.has(id)) continue;
+      if (!id.startsWith("claude") || id === FAMILY || isRetired(id)) continue;
       this.#models.set(id, {
         id,
         windowTokens: windowTokens ?? facts.windowTokens,
@@ -67,6 +61,15 @@ export class Catalog {
   get all(): readonly SimulatedModel[] {
     return [...this.#models.values()];
   }
+}
+
+/**
+ * True for a name that Anthropic has retired: every model before 4.5. The type `Model` of the SDK (1.8.0) no
+ * longer names them. The option `models` can bring one back for a test.
+ */
+function isRetired(id: string): boolean {
+  const version = claudeVersion(id);
+  return version === undefined ? /^claude-\d/.test(id) : !isAtLeast(version, 4, 5);
 }
 
 const SNAPSHOT_SUFFIX_LENGTH = "-20250101".length;
@@ -140,7 +143,6 @@ function pageSize(text: string | null): number {
 function capabilities({ features }: SimulatedModel, betas: ReadonlySet<string>): JsonRecord {
   const support = (supported: boolean): JsonRecord => ({ supported });
   const yes = support(true);
-  const hasEffort = features.thinkingModes.includes("adaptive");
   return {
     batch: yes,
     citations: yes,
@@ -156,9 +158,12 @@ function capabilities({ features }: SimulatedModel, betas: ReadonlySet<string>):
       compact_20260112: support(features.compaction),
     },
     effort: {
-      supported: hasEffort,
+      supported: features.effortLevels.length > 0,
       ...Object.fromEntries(
-        ["low", "medium", "high", "xhigh", "max"].map((name) => [name, support(hasEffort)]),
+        (["low", "medium", "high", "xhigh", "max"] as const).map((level) => [
+          level,
+          support(features.effortLevels.includes(level)),
+        ]),
       ),
     },
     thinking: {
@@ -174,7 +179,10 @@ function capabilities({ features }: SimulatedModel, betas: ReadonlySet<string>):
   };
 }
 
-/** Turns claude-opus-4-5 into Claude Opus 4.5, and claude-3-5-haiku into Claude Haiku 3.5. */
+/**
+ * Turns claude-opus-4-5 into Claude Opus 4.5. A test can add an older model, so claude-3-5-haiku becomes
+ * Claude Haiku 3.5.
+ */
 function displayName(id: string): string {
   const match = /^claude-(?:([a-z]+)-(\d+)(?:-(\d+))?|(\d+)-(\d+)-([a-z]+))$/.exec(id);
   if (match === null) return id;

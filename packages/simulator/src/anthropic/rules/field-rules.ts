@@ -18,7 +18,9 @@ import {
 export function checkFields(request: SimulatedRequest, model: SimulatedModel, switches: Switches): void {
   const { body } = request;
   checkMaxTokens(body, model);
+  checkStopSequences(body);
   checkSampling(body, model);
+  checkEffort(body, model);
   checkThinking(request, model);
   checkTools(body, model);
   checkContextEdits(body, model);
@@ -52,6 +54,14 @@ function checkPrewarm(body: JsonRecord): void {
 const firstTrue = (conditions: Readonly<Record<string, boolean>>): string | undefined =>
   Object.keys(conditions).find((name) => conditions[name]);
 
+function checkStopSequences({ stop_sequences: sequences }: JsonRecord): void {
+  if (!Array.isArray(sequences)) return;
+  for (const sequence of sequences) {
+    if (sequence === "") refuse("stopSequenceEmpty");
+    if (String(sequence).trim() === "") refuse("stopSequenceBlank");
+  }
+}
+
 /**
  * Sampling parameters with their default values, which are the only values that newer models accept. `top_k`
  * has no default.
@@ -67,6 +77,14 @@ function checkSampling(body: JsonRecord, model: SimulatedModel): void {
   for (const [field, usual] of Object.entries(DEFAULT_SAMPLING)) {
     if (body[field] !== undefined && body[field] !== usual) refuse("sampling", { field });
   }
+}
+
+function checkEffort(body: JsonRecord, { features }: SimulatedModel): void {
+  const effort = recordField(body, "output_config")?.effort;
+  if (typeof effort !== "string") return;
+  const levels: readonly string[] = features.effortLevels;
+  if (levels.length === 0) refuse("effortUnsupported");
+  if (!levels.includes(effort)) refuse("effortLevel", { effort, levels: levels.join(", ") });
 }
 
 const UNSUPPORTED = {
@@ -86,6 +104,23 @@ function checkThinking({ body, betas }: SimulatedRequest, model: SimulatedModel)
   if (mode === "disabled" && (effort === "xhigh" || effort === "max") && thinksAtHighEffort(model)) {
     refuse("thinkingDisabledAtEffort", { effort });
   }
+  if (mode === "enabled" || mode === "adaptive") checkCompatibility(body, model);
+}
+
+/** Minimum of `top_p` for a request that turns thinking on. */
+const MIN_TOP_P_WITH_THINKING = 0.95;
+
+/**
+ * Refuses fields that the documentation calls incompatible with thinking. It does not say whether they are
+ * also refused on models that think by default, so only a request that turns thinking on is checked.
+ */
+function checkCompatibility(body: JsonRecord, model: SimulatedModel): void {
+  const { temperature, top_p: topP, top_k: topK } = body;
+  if (temperature !== undefined && temperature !== 1) refuse("thinkingTemperature");
+  if (typeof topP === "number" && topP < MIN_TOP_P_WITH_THINKING) refuse("thinkingTopP");
+  if (topK !== undefined) refuse("thinkingTopK");
+  // Models without forced tools have their own text: see `checkTools`.
+  if (isForced(body) && model.features.forcedTools) refuse("thinkingWithForcedTool");
 }
 
 /**

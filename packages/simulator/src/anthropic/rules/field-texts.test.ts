@@ -139,7 +139,7 @@ const FIELDS: readonly Row[] = [
   [
     "disabled thinking at a high effort",
     { thinking: { type: "disabled" }, output_config: { effort: "max" } },
-    '"thinking.type.disabled" is not supported for this model at effort "max".',
+    "output_config.effort 'max' is not supported when thinking is disabled on this model. Use effort 'high' or below, or enable thinking.",
     { model: "claude-opus-5" },
   ],
   [

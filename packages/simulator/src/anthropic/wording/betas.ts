@@ -19,6 +19,10 @@ export const BETAS = {
 
 /** Lists of betas. The key names a field or block type. Each beta in the list enables it. */
 export const BETAS_FOR = {
+  computerUse20241022: ["computer-use-2024-10-22"],
+  computerUse20250124: ["computer-use-2025-01-24"],
+  computerUse20251124: ["computer-use-2025-11-24"],
+  advisor: ["advisor-tool-2026-03-01"],
   mcp: ["mcp-client-2025-04-04", "mcp-client-2025-11-20", "mcp-client-2026-09-15"],
   fallback: ["server-side-fallback-2026-06-01", "server-side-fallback-2026-07-01"],
   fallbackCredit: ["fallback-credit-2026-06-01", "fallback-credit-2026-07-01"],
@@ -29,16 +33,12 @@ export const BETAS_FOR = {
 /** Values of `anthropic-beta` that the official SDK names. */
 const NAMED_BY_SDK: readonly string[] = [
   "admin-user-sign-out-2026-10-08",
-  "advisor-tool-2026-03-01",
   "agent-memory-2026-07-22",
   "analytics-usage-cost-2026-08-24",
   "cache-diagnosis-2026-04-07",
   "ce-plugins-2026-09-01",
   "ce-user-management-2026-07-13",
   "code-execution-2025-05-22",
-  "computer-use-2024-10-22",
-  "computer-use-2025-01-24",
-  "computer-use-2025-11-24",
   "context-1m-2025-08-07",
   "dev-full-thinking-2025-05-14",
   "dreaming-2026-04-21",

@@ -11,6 +11,8 @@ export interface TextRow {
   readonly status?: number;
   /** `error_code` in the error's details. Clients should decide by this code, not by the text. */
   readonly code?: string;
+  /** Public source of the rule or of the text: a page of the documentation, the SDK, or an issue. */
+  readonly source?: string;
 }
 
 /** Error texts about a whole call. Faults that a test triggers use them too. */
@@ -71,7 +73,13 @@ export const REQUEST_TEXTS = {
     verified: true,
     text: "Unexpected value(s) {values} for the `anthropic-beta` header. Please consult our documentation at platform.claude.com/docs or try again without the header.",
   },
-  modelUnknown: { verified: true, status: 404, text: "model: {model}" },
+  /** The API answers to a retired name as to an unknown one. */
+  modelUnknown: {
+    verified: true,
+    status: 404,
+    text: "model: {model}",
+    source: "docs: Model deprecations; SDK 1.8.0: type Model, and changelog (retired models removed)",
+  },
   tooManyBytes: { verified: true, status: 413, text: "Request exceeds the maximum size" },
 
   // Shape
@@ -112,7 +120,46 @@ export const REQUEST_TEXTS = {
     text: '"thinking.type.disabled" is not supported for this model. Use "output_config.effort" to control thinking behavior.',
   },
   thinkingDisabledAtEffort: {
-    text: '"thinking.type.disabled" is not supported for this model at effort "{effort}".',
+    verified: true,
+    text: "output_config.effort '{effort}' is not supported when thinking is disabled on this model. Use effort 'high' or below, or enable thinking.",
+    source: "anthropics/claude-code#81084",
+  },
+  thinkingWithForcedTool: {
+    verified: true,
+    text: "Thinking may not be enabled when tool_choice forces tool use.",
+    source: "docs: Extended thinking, feature compatibility; mastra-ai/mastra#7507",
+  },
+  thinkingTemperature: {
+    verified: true,
+    text: "`temperature` may only be set to 1 when thinking is enabled. Please consult our documentation at https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking#important-considerations-when-using-extended-thinking",
+    source: "docs: Extended thinking, feature compatibility; MartialBE/one-hub#529",
+  },
+  thinkingTopP: {
+    text: "`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled.",
+    source: "docs: Extended thinking, feature compatibility (top_p from 0.95 to 1)",
+  },
+  thinkingTopK: {
+    text: "`top_k` must be unset when thinking is enabled.",
+    source: "docs: Extended thinking, feature compatibility",
+  },
+  effortUnsupported: {
+    verified: true,
+    text: "This model does not support the effort parameter.",
+    source: "docs: Effort, supported models; anthropics/claude-code#30010",
+  },
+  effortLevel: {
+    text: "This model does not support effort level '{effort}'. Supported levels: {levels}.",
+    source: "docs: Effort; SkillfulAgents/SuperAgent#1142 (levels that the API refused)",
+  },
+  stopSequenceBlank: {
+    verified: true,
+    text: "stop_sequences: each stop sequence must contain non-whitespace",
+    source: "BerriAI/litellm#3286",
+  },
+  stopSequenceEmpty: {
+    verified: true,
+    text: "stop_sequences: each stop sequence must be non-empty",
+    source: "MegaGrindStone/mcp-web-ui#5",
   },
   thinkingAdaptive: { verified: true, text: "adaptive thinking is not supported on this model" },
   thinkingBetweenTools: { text: '"thinking.type.between_tools" is not supported for this model.' },
@@ -190,6 +237,20 @@ export const MESSAGE_TEXTS = {
   thinkingFirst: {
     verified: true,
     text: "{path}.type: Expected `thinking` or `redacted_thinking`, but found `{type}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`.",
+  },
+  imageUnreadable: {
+    verified: true,
+    text: "Could not process image",
+    source: "anthropics/claude-code#8647, #56511",
+  },
+  imageOtherType: {
+    verified: true,
+    text: "{path}.image.source.base64.data: Image does not match the provided media type {type}",
+    source: "anthropics/claude-code#6300",
+  },
+  imageNotBase64: {
+    text: "{path}.image.source.base64: invalid base64 data",
+    source: "musistudio/claude-code-router#960",
   },
   tooManyMedia: {
     text: "messages: at most {maximum} images and documents are allowed for this model. Found {count}.",

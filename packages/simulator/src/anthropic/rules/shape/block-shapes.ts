@@ -131,7 +131,7 @@ const toolset: Fields = { ...marked, configs: nullable(record) };
 const regexSearch = builtIn("tool_search_tool_regex", common);
 const bm25Search = builtIn("tool_search_tool_bm25", common);
 
-const typedTool = tagged({
+const TOOL_FIELDS: Readonly<Record<string, Fields>> = {
   custom: customTool,
   bash_20241022: bash,
   bash_20250124: bash,
@@ -176,7 +176,23 @@ const typedTool = tagged({
     default_config: record,
     tools: nullable(list(record)),
   },
-});
+};
+
+/**
+ * Tool types that exist only with a beta: those that the SDK (1.8.0) lists in `BetaToolUnion` but not in
+ * `ToolUnion`. The betas are those that the documentation pages of these tools name.
+ */
+const TOOL_BETAS: Parameters<typeof tagged>[1] = {
+  bash_20241022: withBeta(...BETAS_FOR.computerUse20241022),
+  text_editor_20241022: withBeta(...BETAS_FOR.computerUse20241022),
+  computer_20241022: withBeta(...BETAS_FOR.computerUse20241022),
+  computer_20250124: withBeta(...BETAS_FOR.computerUse20250124),
+  computer_20251124: withBeta(...BETAS_FOR.computerUse20251124),
+  advisor_20260301: withBeta(...BETAS_FOR.advisor),
+  mcp_toolset: withBeta(...BETAS_FOR.mcp),
+};
+
+const typedTool = tagged(TOOL_FIELDS, TOOL_BETAS);
 
 const untypedTool = object(customTool);
 
