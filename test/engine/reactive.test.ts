@@ -1,6 +1,7 @@
 import type { ContentBlock } from "@longhaul/core";
 import { ModelError } from "@longhaul/core";
 import { afterEach, describe, expect, it } from "vitest";
+import { pngOfSize } from "../support/builders.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 import { connect } from "./agent-loop.case.ts";
 import { asCandidate, isWork, status, tooLong } from "./faults.case.ts";
@@ -26,7 +27,7 @@ const overflows = (): number =>
 
 const bigImage = (bytes: number): ContentBlock => ({
   type: "image",
-  source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo".padEnd(bytes, "A") },
+  source: { type: "base64", media_type: "image/png", data: pngOfSize(bytes) },
 });
 
 describe.each<readonly [string, Form]>([

@@ -121,7 +121,23 @@ export const usage = (input: number, output: number, cacheRead = 0, cacheCreatio
   cache_creation_input_tokens: cacheCreation,
 });
 
-export const image = (data = "iVBORw0KGgo="): ContentBlock => ({
+/** A complete PNG image of one pixel. */
+export const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/** Signature and header of this image. Any base64 text may follow. */
+const PNG_HEADER = PNG.slice(0, 44);
+
+/** A PNG image of one pixel with padding, so that its base64 text has this many characters. */
+export const pngOfSize = (characters: number): string =>
+  PNG_HEADER.padEnd(characters - (characters % 4), "A");
+
+/** An image. Its data is the given base64 text after a PNG header, so that different texts are different images. */
+export const image = (data = PNG): ContentBlock => ({
   type: "image",
-  source: { type: "base64", media_type: "image/png", data },
+  source: {
+    type: "base64",
+    media_type: "image/png",
+    data: /^(?:iVBORw0KGgo|$)/.test(data) ? data : `${PNG_HEADER}${data}`,
+  },
 });

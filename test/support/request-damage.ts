@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { PNG } from "./builders.ts";
 import type { Json, RequestBody } from "./sound-request.ts";
 
 /** Random numbers that select the places to damage. Every number is valid. */
@@ -60,7 +61,13 @@ const STRAY_BLOCKS: readonly unknown[] = [
   { type: "web_fetch_tool_result", tool_use_id: "srvtoolu_1", content: {} },
   { type: "mcp_tool_use", id: "mcptoolu_1", name: "x", server_name: "s", input: {} },
   { type: "mcp_tool_result", tool_use_id: "mcptoolu_1", content: "ok" },
-  { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } },
+  { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } },
+  { type: "image", source: { type: "base64", media_type: "image/jpeg", data: PNG } },
+  {
+    type: "image",
+    source: { type: "base64", media_type: "image/png", data: "bm90IGFuIGltYWdlIGF0IGFsbA==" },
+  },
+  { type: "image", source: { type: "base64", media_type: "image/png", data: "not base64!" } },
   { type: "image", source: { type: "base64", media_type: "image/tiff", data: "x" } },
   { type: "image", source: { type: "base64", media_type: "image/png", data: "" } },
   { type: "image", source: { type: "url" } },

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { PNG } from "./builders.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -17,7 +18,7 @@ const words = fc.constantFrom("read the file", "fix the test", "done", "one more
 const text = (value: string): Json => ({ type: "text", text: value });
 const image = (): Json => ({
   type: "image",
-  source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" },
+  source: { type: "base64", media_type: "image/png", data: PNG },
 });
 
 const userExtra = fc.constantFrom<Json>(

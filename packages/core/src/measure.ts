@@ -26,7 +26,6 @@ export {
   measureContext,
 } from "./measure/tokens/context-meter.ts";
 export { estimateTokens, type TokenProfile } from "./measure/tokens/estimate/estimate.ts";
-export { type ImageHeader, readImageHeader } from "./measure/tokens/image-size.ts";
 export {
   type CountText,
   ESTIMATORS,
@@ -81,3 +80,4 @@ export {
   type WindowState,
   windowState,
 } from "./measure/window/thresholds.ts";
+export { type ImageHeader, readImageHeader } from "./messages/image-header.ts";

@@ -58,6 +58,20 @@ describe("HTTP routes of the simulator", () => {
     });
   });
 
+  it("refuses retired models like unknown ones, unless a test adds them", async () => {
+    await start({ models: [{ id: "claude-3-7-sonnet", windowTokens: 200_000 }] });
+    expect((await call("/v1/models/claude-3-7-sonnet")).status).toBe(200);
+    const listed = await json(await call("/v1/models?limit=1000"));
+    expect(JSON.stringify(listed)).not.toMatch(/claude-(?:3-5|opus-4-1|sonnet-4")/);
+    for (const id of ["claude-3-5-sonnet-20241022", "claude-opus-4-1", "claude-sonnet-4-20250514"]) {
+      const refused = await call(`/v1/models/${id}`);
+      expect([refused.status, (await json(refused)).error]).toEqual([
+        404,
+        { type: "not_found_error", message: `model: ${id}` },
+      ]);
+    }
+  });
+
   it("GET /v1/models lists the models page by page, forward and backward", async () => {
     await start({ models: [{ id: "claude-small", windowTokens: 32_000 }] });
     const all = await json(await call("/v1/models?limit=1000"));

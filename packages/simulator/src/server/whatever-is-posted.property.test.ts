@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PNG } from "../../../../test/support/builders.ts";
 import { isRecord, type JsonRecord } from "../../../core/src/messages/untrusted.ts";
 import { KNOWN_BETAS } from "../anthropic/wording/betas.ts";
 import { type Simulator, startSimulator } from "../simulator.ts";
@@ -52,7 +53,7 @@ const SOUND: readonly JsonRecord[] = [
     messages: [
       user([
         { type: "text", text: "Look into the parser.", ...MARK },
-        { type: "image", source: { type: "base64", media_type: "image/png", data: "aGk=" } },
+        { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } },
         { type: "document", source: { type: "text", media_type: "text/plain", data: "notes" } },
       ]),
       assistant([

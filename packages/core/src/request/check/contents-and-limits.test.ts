@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { image, thinking, toolResult, toolUse } from "../../../../../test/support/builders.ts";
+import { image, PNG, thinking, toolResult, toolUse } from "../../../../../test/support/builders.ts";
 import type { ApiMessage, ApiRequest, ContentBlock } from "../../messages/message.ts";
 import { checkRequest } from "./check.ts";
 import { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW, MAX_MESSAGES, MAX_REQUEST_BYTES } from "./limits.ts";
@@ -112,6 +112,31 @@ describe("images and documents", () => {
     const { request, findings } = checkRequest({ messages: [user([image(""), tiff, linked])] });
     expect(request.messages[0]).toEqual(user([text("[image]"), text("[image]"), linked]));
     expect(findings.map((finding) => finding.rule)).toEqual(["media-source", "media-source"]);
+  });
+
+  it("replaces an image whose data is no image of a known format with a marker", () => {
+    const garbage: ContentBlock = {
+      type: "image",
+      source: { type: "base64", media_type: "image/png", data: "bm90IGFuIGltYWdlIGF0IGFsbA==" },
+    };
+    const noBase64: ContentBlock = {
+      type: "image",
+      source: { type: "base64", media_type: "image/png", data: "not base64!" },
+    };
+    const { request, findings } = checkRequest({ messages: [user([garbage, toolResult("t", [noBase64])])] });
+    expect(JSON.stringify(request)).not.toContain("base64");
+    expect(findings.filter(({ rule }) => rule === "media-source")).toHaveLength(2);
+  });
+
+  it("corrects the media type of an image that has another format", () => {
+    const mislabeled: ContentBlock = {
+      type: "image",
+      source: { type: "base64", media_type: "image/jpeg", data: PNG },
+    };
+    const { request, findings } = checkRequest({ messages: [user([mislabeled])] });
+    expect(request.messages[0]).toEqual(user([image(PNG)]));
+    expect(findings).toMatchObject([{ rule: "media-source", action: "rewritten" }]);
+    expect(checkRequest(request).findings).toEqual([]);
   });
 
   it("keeps documents out of assistant messages", () => {

@@ -1,3 +1,4 @@
+import { imageTypeOf } from "../../messages/image-header.ts";
 import {
   type ApiMessage,
   type ContentBlock,
@@ -43,14 +44,27 @@ export function mediaMarker(block: Media): TextBlock {
   return cache_control ? { type: "text", text, cache_control } : { type: "text", text };
 }
 
-/** One image without data or with an unsupported type makes the whole request fail. */
+/**
+ * One image that the API cannot read makes this request and all later ones fail. The rule reads only the first
+ * bytes of an image, so it does not notice an image that is cut off.
+ */
 export const mediaSources: Rule = {
   reports: ["media-source"],
   looksAt: "messages",
   apply(draft) {
     rewriteMedia(draft, (block, at) => {
       const fault = mediaFault(block);
-      if (fault === undefined) return block;
+      if (fault === undefined) {
+        const type = actualType(block);
+        if (type === undefined) return block;
+        draft.report(
+          "media-source",
+          "rewritten",
+          at,
+          `This image is of the type ${type}, not of its media type.`,
+        );
+        return { ...block, source: { ...block.source, media_type: type } } as ImageBlock;
+      }
       const message = `This ${block.type} ${fault}. A marker replaces it.`;
       draft.report("media-source", "replaced-by-text", at, message);
       return mediaMarker(block);
@@ -73,7 +87,16 @@ function mediaFault(block: Media): string | undefined {
   if (typeof source.data !== "string" || source.data === "") return "has no data";
   const allowed = block.type === "image" ? IMAGE_MEDIA_TYPES : DOCUMENT_MEDIA_TYPES;
   const isAllowed = typeof source.media_type === "string" && allowed.has(source.media_type);
-  return isAllowed ? undefined : "has a media type that the API does not accept";
+  if (!isAllowed) return "has a media type that the API does not accept";
+  const isReadable = block.type !== "image" || imageTypeOf(source.data) !== undefined;
+  return isReadable ? undefined : "has data that is not a PNG, JPEG, GIF or WebP image";
+}
+
+/** Returns the format of an image if its media type names another one. The API refuses such an image. */
+function actualType({ type, source }: Media): string | undefined {
+  if (type !== "image" || source.type !== "base64" || source.data === undefined) return undefined;
+  const actual = imageTypeOf(source.data);
+  return actual === source.media_type ? undefined : actual;
 }
 
 /** Returns true if the source has the field that its type needs. Unknown source types pass. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { PNG } from "../../../../../test/support/builders.ts";
 import { type CallFields, refusalOf } from "./rule-bench.case.ts";
 
 /** A request that the API refuses, its text, and the nearest request that the API accepts. */
@@ -123,5 +124,46 @@ describe("rules for fields that exclude each other", () => {
   it("accepts a forced tool on a model that thinks by default, if the request does not turn thinking on", () => {
     const body = { tools, tool_choice: { type: "any" } };
     expect(refusalOf(body, { model: "claude-opus-5" })).toBe("accepted");
+  });
+});
+
+const picture = (data: string, mediaType = "image/png"): object => ({
+  type: "image",
+  source: { type: "base64", media_type: mediaType, data },
+});
+const withPicture = (block: object): object => ({ messages: [{ role: "user", content: [block] }] });
+const inResult = (block: object): object => ({
+  tools,
+  messages: [
+    { role: "user", content: "look" },
+    { role: "assistant", content: [{ type: "tool_use", id: "t", name: "Read", input: {} }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: [block] }] },
+  ],
+});
+
+describe("rules for images", () => {
+  it("accepts a complete image, also in a tool result", () => {
+    expect(refusalOf(withPicture(picture(PNG)))).toBe("accepted");
+    expect(refusalOf(inResult(picture(PNG)))).toBe("accepted");
+  });
+
+  it.each([
+    ["data that is no image", picture("bm90IGFuIGltYWdlIGF0IGFsbA==")],
+    ["an image that ends before its size", picture("iVBORw0KGgo=")],
+  ])("refuses %s, also in a tool result", (_, block) => {
+    expect(refusalOf(withPicture(block))).toBe("Could not process image");
+    expect(refusalOf(inResult(block))).toBe("Could not process image");
+  });
+
+  it("refuses an image of another type than its media type", () => {
+    expect(refusalOf(withPicture(picture(PNG, "image/jpeg")))).toBe(
+      "messages.0.content.0.image.source.base64.data: Image does not match the provided media type image/jpeg",
+    );
+  });
+
+  it("refuses data that is not base64", () => {
+    expect(refusalOf(inResult(picture(`${PNG}!`)))).toBe(
+      "messages.2.content.0.content.0.image.source.base64: invalid base64 data",
+    );
   });
 });

@@ -9,6 +9,7 @@ import {
   recordsField,
   type SentMessage,
 } from "./checked-body.ts";
+import { checkImages } from "./image-rules.ts";
 import { SERVER_TOOL_RESULTS } from "./shape/block-shapes.ts";
 import type { Inspection } from "./shape/inspection.ts";
 
@@ -81,6 +82,7 @@ function checkBlock(placed: PlacedBlock, role: Role, inspection: Inspection): vo
     refuse("blockRole", { path: pathOf(placed), type, role });
   }
   if (type === "text") checkText(block, "messages", () => `${pathOf(placed)}.text`);
+  checkImages(placed);
   const nested = type === "tool_result" ? recordsField(block, "content") : [];
   for (const [index, inner] of nested.entries()) {
     if (inner.type === "text") checkText(inner, "messages", () => `${pathOf(placed)}.content.${index}.text`);
