@@ -133,7 +133,7 @@ export const pngOfSize = (characters: number): string =>
   PNG_HEADER.padEnd(characters - (characters % 4), "A");
 
 /** An image. Its data is the given base64 text after a PNG header, so that different texts are different images. */
-export const image = (data = PNG): ContentBlock => ({
+export const image = (data: string = PNG): ContentBlock => ({
   type: "image",
   source: {
     type: "base64",

@@ -182,7 +182,7 @@ const TOOL_FIELDS: Readonly<Record<string, Fields>> = {
  * Tool types that exist only with a beta: those that the SDK (1.8.0) lists in `BetaToolUnion` but not in
  * `ToolUnion`. The betas are those that the documentation pages of these tools name.
  */
-const TOOL_BETAS: Parameters<typeof tagged>[1] = {
+const TOOL_BETAS: Readonly<Record<string, ReturnType<typeof withBeta>>> = {
   bash_20241022: withBeta(...BETAS_FOR.computerUse20241022),
   text_editor_20241022: withBeta(...BETAS_FOR.computerUse20241022),
   computer_20241022: withBeta(...BETAS_FOR.computerUse20241022),
