@@ -46,6 +46,7 @@ export type {
   TurnBlock,
 } from "./exchange.ts";
 export type { OpenAiSwitches } from "./openai/request.ts";
+export type { ResponsesSwitches } from "./openai/responses/responses.ts";
 export {
   type Script,
   type ScriptedAnswer,

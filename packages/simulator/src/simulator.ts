@@ -18,6 +18,7 @@ import { ModelAnswers } from "./openai/answer/model-answers.ts";
 import { ChatAnswers } from "./openai/chat/chat-answers.ts";
 import { OpenAiApi } from "./openai/openai-api.ts";
 import type { OpenAiSwitches } from "./openai/request.ts";
+import { Responses, type ResponsesSwitches } from "./openai/responses/responses.ts";
 import { type CountText, createTokenCounter, type TokenCounter } from "./prompt/token-count.ts";
 import type { Pace } from "./server/delivery.ts";
 import { type Fault, type FaultConditions, Faults } from "./server/faults.ts";
@@ -26,7 +27,7 @@ import { type LoggedRequest, RequestLog } from "./server/request-log.ts";
 import { RequestRouter } from "./server/request-router.ts";
 
 /** Switches of both providers. Each switch belongs to one of them. */
-export type SimulatorSwitches = Switches & OpenAiSwitches;
+export type SimulatorSwitches = Switches & OpenAiSwitches & ResponsesSwitches;
 
 export interface SimulatorOptions {
   /** Port of the server. Default: any free port. */
@@ -78,6 +79,7 @@ export const DEFAULT_SWITCHES: SimulatorSwitches = Object.freeze({
   threads: "accepted",
   unknownBetas: "accepted",
   foreignReasoning: "refused",
+  streamedOverflow: "event",
   unknownFields: "refused",
 });
 
@@ -245,12 +247,21 @@ export function beginSession(options: SimulatorOptions, { counter, clock, log }:
     },
   });
   const openAiCatalog = new OpenAiCatalog(options.models, options.windowTokens);
+  const model = new ModelAnswers({ clock, counter, ids, behaviors });
   const openAi = new OpenAiApi({
     catalog: openAiCatalog,
+    clock,
     ids,
     switches,
     apiKeys: options.apiKeys,
-    chat: new ChatAnswers(new ModelAnswers({ clock, counter, ids, behaviors })),
+    chat: new ChatAnswers(model),
+    responses: new Responses({
+      model,
+      seed,
+      countText: counter.text,
+      summarize: options.summarize ?? compactionSummary,
+      streamedOverflow: switches.streamedOverflow,
+    }),
   });
   const router = new RequestRouter({
     apis: [messages, openAi],

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { JsonRecord } from "@longhaul/core/internal/messages";
 import { checkChatRequest, checkResponsesRequest } from "@longhaul/openai";
-import type { ApiRefusal } from "../exchange.ts";
+import type { MovableClock } from "../clock.ts";
+import type { ApiRefusal, Endpoint } from "../exchange.ts";
 import type { Api, Call, Route } from "../server/api.ts";
 import type { BodyProblem } from "../server/body.ts";
 import type { Answer } from "../server/delivery.ts";
@@ -13,7 +14,9 @@ import { modelInfo, modelList, type OpenAiCatalog } from "./answer/catalog.ts";
 import { rateLimitHeaders } from "./answer/rate-limit-headers.ts";
 import { refusalOf } from "./answer/status-faults.ts";
 import { isForOpenAi, readOpenAiHeaders } from "./headers.ts";
-import type { OpenAiRequest, OpenAiSwitches } from "./request.ts";
+import type { OpenAiEndpoint, OpenAiRequest, OpenAiSwitches } from "./request.ts";
+import type { Responses } from "./responses/responses.ts";
+import { findStoredRoute, StoredEndpoints } from "./responses/stored-endpoints.ts";
 import { validate } from "./rules/validate.ts";
 import { refusal } from "./wording/refuse.ts";
 
@@ -23,12 +26,22 @@ interface OpenAiApiParts {
   readonly switches: OpenAiSwitches;
   /** Accepted API keys. If undefined, any key is accepted, but a request must have a key. */
   readonly apiKeys: readonly string[] | undefined;
+  readonly clock: MovableClock;
   readonly chat: EndpointAnswers;
+  readonly responses: Responses;
 }
 
 /** Limit for a body. No public source names the limit, so it is that of the other provider. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const API_VERSION = "2020-10-01";
+const MS_PER_SECOND = 1_000;
+/** Paths that receive a conversation, without the version. */
+const CONVERSATION_PATHS: Readonly<Record<string, OpenAiEndpoint & Endpoint>> = {
+  "/chat/completions": "chat_completions",
+  "/responses": "responses",
+  "/responses/compact": "compact",
+  "/responses/input_tokens": "count_tokens",
+};
 const ANY_METHOD = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** The API of OpenAI: chat completions, Responses and models. */
@@ -40,9 +53,11 @@ export class OpenAiApi implements Api {
   readonly overloaded: ApiRefusal = refusal("overloaded");
   readonly tooLarge: Api["tooLarge"];
   readonly #parts: OpenAiApiParts;
+  readonly #storedEndpoints: StoredEndpoints;
 
   constructor(parts: OpenAiApiParts) {
     this.#parts = parts;
+    this.#storedEndpoints = new StoredEndpoints({ store: parts.responses.store, ids: parts.ids });
     const tooLarge = refusal("tooManyBytes");
     this.tooLarge = {
       answer: { kind: "json", status: tooLarge.status, headers: {}, body: errorBody(tooLarge) },
@@ -52,7 +67,10 @@ export class OpenAiApi implements Api {
 
   findRoute(path: string, headers: IncomingHttpHeaders): Route | undefined {
     const plain = path.startsWith("/v1/") ? path.slice("/v1".length) : path;
-    if (plain === "/chat/completions") return { endpoint: "chat_completions", methods: ["POST"] };
+    const endpoint = CONVERSATION_PATHS[plain];
+    if (endpoint !== undefined) return { endpoint, methods: ["POST"] };
+    const stored = findStoredRoute(plain.slice(1));
+    if (stored !== undefined) return stored;
     if (!isForOpenAi(headers)) return undefined;
     if (plain === "/models") return { endpoint: "models", methods: ["GET", "HEAD"] };
     if (plain.startsWith("/models/"))
@@ -71,20 +89,32 @@ export class OpenAiApi implements Api {
     const { workspace, subagent } = readOpenAiHeaders(call.headers, this.#parts.apiKeys);
     entry.workspace = workspace;
     if (route.endpoint === "models") return this.#models(call);
-    const { catalog, switches, chat } = this.#parts;
+    if (route.endpoint === "stored_response") return this.#stored(call, workspace);
+    const { catalog, switches, chat, responses } = this.#parts;
     if (call.body === undefined) throw call.bodyProblem ?? refusal("noBody");
+    const endpoint = route.endpoint as OpenAiEndpoint;
+    const isChat = endpoint === "chat_completions";
     const request: OpenAiRequest = {
-      endpoint: "chat_completions",
+      endpoint,
       body: call.body,
       bytes: entry.bytes,
       model: catalog.find(call.body.model),
-      earlier: [],
+      earlier: isChat ? [] : responses.earlier(call.body, workspace),
+      ...(isChat ? {} : { memory: responses.memory(workspace) }),
       workspace,
       startedAt: entry.startedAt,
     };
     validate(request, switches);
     const model = catalog.require(String(call.body.model));
-    return chat.answer({ request, model, subagent, entry, identity: this.identity(entry) });
+    const answers: EndpointAnswers = isChat ? chat : responses;
+    return answers.answer({ request, model, subagent, entry, identity: this.identity(entry) });
+  }
+
+  #stored({ entry, query, body, route }: Call, project: string): Answer {
+    const headers = { ...this.identity(entry), ...rateLimitHeaders() };
+    const now = Math.floor(this.#parts.clock.now() / MS_PER_SECOND);
+    const { method } = entry;
+    return this.#storedEndpoints.answer({ path: route.id ?? "", method, query, body, project, headers, now });
   }
 
   bodyRefusal({ problem }: BodyProblem): ApiRefusal {

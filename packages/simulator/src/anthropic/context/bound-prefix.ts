@@ -2,8 +2,8 @@ import { contentBlocks, isMedia, type JsonRecord, stringField } from "@longhaul/
 import type { ApiMessage, ContentBlock } from "@longhaul/core/messages";
 import { type BlockParts, blockParts, toolParts } from "../../prompt/block-equality.ts";
 import { type PrefixNode, PrefixTree } from "../../prompt/prefix-tree.ts";
+import { shortDigest } from "../../sealer.ts";
 import type { Conversation } from "./conversation.ts";
-import { shortDigest } from "./signatures.ts";
 import { referencedTools } from "./tool-changes.ts";
 
 /** Facts in the signature of a compaction block about the conversation that the block replaces. */

@@ -8,6 +8,7 @@ import {
 import type { ApiMessage, CacheControl, ContentBlock } from "@longhaul/core/messages";
 import type { ApiRefusal } from "../../exchange.ts";
 import { withoutMarks } from "../../prompt/block-equality.ts";
+import { type Sealer, shortDigest } from "../../sealer.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refusal, refuse } from "../wording/refuse.ts";
 import type { PrefixWalk, SummarizedPrefix } from "./bound-prefix.ts";
@@ -19,7 +20,6 @@ import {
   hasSummary,
   keepBlocks,
 } from "./conversation.ts";
-import { type Sealer, shortDigest } from "./signatures.ts";
 import { toolChanges } from "./tool-changes.ts";
 
 /** Default trigger of the edit `compact_20260112`, as documented. */

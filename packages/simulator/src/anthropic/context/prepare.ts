@@ -1,5 +1,6 @@
 import { field } from "@longhaul/core/internal/messages";
 import type { ApiMessage } from "@longhaul/core/messages";
+import { Sealer } from "../../sealer.ts";
 import type { SimulatedModel, SimulatedRequest, Switches } from "../request.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";
@@ -22,7 +23,6 @@ import {
   withoutPastTurns,
 } from "./context-edits.ts";
 import { asCompaction, type Conversation, hasSummary, readConversation } from "./conversation.ts";
-import { Sealer } from "./signatures.ts";
 import {
   type BindingRules,
   type InputTransformation,

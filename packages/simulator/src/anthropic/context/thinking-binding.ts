@@ -1,5 +1,6 @@
 import { contentBlocks, isThinking } from "@longhaul/core/internal/messages";
 import type { ApiMessage, ContentBlock } from "@longhaul/core/messages";
+import type { Sealer } from "../../sealer.ts";
 import type { SimulatedModel } from "../request.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refuse, textOf } from "../wording/refuse.ts";
@@ -7,7 +8,6 @@ import { BoundPrefixes, type PrefixWalk, type SummarizedPrefix } from "./bound-p
 import { asCompaction, blockPath, type Conversation, hasSummary, keepBlocks } from "./conversation.ts";
 import {
   type ReadThinking,
-  type Sealer,
   SignatureReader,
   signThinking,
   type ThinkingSignature,

@@ -1,9 +1,14 @@
 import { ApiRefusal } from "../../exchange.ts";
 import { RULE_TEXTS } from "./rule-texts.ts";
 import { SERVICE_TEXTS } from "./service-texts.ts";
+import { STORED_TEXTS } from "./stored-texts.ts";
 import type { OpenAiTextRow } from "./text-row.ts";
 
-const TEXTS: typeof RULE_TEXTS & typeof SERVICE_TEXTS = { ...RULE_TEXTS, ...SERVICE_TEXTS };
+const TEXTS: typeof RULE_TEXTS & typeof SERVICE_TEXTS & typeof STORED_TEXTS = {
+  ...RULE_TEXTS,
+  ...SERVICE_TEXTS,
+  ...STORED_TEXTS,
+};
 
 export type OpenAiTextName = keyof typeof TEXTS;
 

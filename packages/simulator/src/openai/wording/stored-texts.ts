@@ -1,0 +1,40 @@
+/** Error texts about responses and conversations that the API stores. */
+export const STORED_TEXTS = {
+  responseUnknown: {
+    status: 404,
+    text: "Response with id '{id}' not found.",
+    source: "not documented. The form is that of the text for an unknown `previous_response_id`",
+  },
+  conversationUnknown: {
+    status: 404,
+    text: "Conversation with id '{id}' not found.",
+    source: "not documented. The form is that of the text for responses",
+  },
+  conversationItemUnknown: {
+    status: 404,
+    text: "Item with id '{id}' not found in conversation '{conversation}'.",
+    source: "not documented",
+  },
+  notInBackground: {
+    text: "Cannot cancel a synchronous response.",
+    source: "not documented. The guide on background mode says that only such responses can be cancelled",
+  },
+  notStreamedInBackground: {
+    text: "This response cannot be streamed because it was not created with stream=true.",
+    source: "guide on background mode: only a response that was created with `stream: true` can be resumed",
+  },
+  inputTooLong: {
+    verified: true,
+    code: "context_length_exceeded",
+    text: "Your input exceeds the context window of this model. Please adjust your input and try again.",
+    source:
+      "the-open-agent/openagent#2344, anomalyco/opencode#6071 and dyad-sh/dyad#1672, with type, param and code",
+  },
+  compactionFailed: {
+    status: 500,
+    type: "server_error",
+    code: "server_error",
+    text: "The server had an error while compacting your input. Sorry about that!",
+    source: "not documented",
+  },
+} as const;
