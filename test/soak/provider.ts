@@ -37,7 +37,10 @@ const TAG_HEADER = "x-soak-call";
 
 /** The strict simulator in this process, without sockets. Each request carries the name of its sender. */
 export class Provider {
-  readonly #log = new RequestLog(Number.POSITIVE_INFINITY);
+  readonly #log = new RequestLog({
+    keepBodies: Number.POSITIVE_INFINITY,
+    keepRequests: Number.POSITIVE_INFINITY,
+  });
   readonly #session: Session;
   readonly #senders: string[] = [];
   readonly #fetch: typeof fetch;

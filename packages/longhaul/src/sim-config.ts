@@ -23,12 +23,11 @@ import { SPAN_KINDS } from "@longhaul/simulator/internal";
 import { z } from "zod";
 
 /**
- * Options of the simulator. Omits functions, because JSON cannot contain them. Also omits `keepBodies`,
- * because the command prints no body.
+ * Options of the simulator. Omits functions, because JSON cannot contain them.
  */
 type LibraryOptions = Omit<
   SimulatorOptions,
-  "behaviors" | "coder" | "summarize" | "clock" | "countText" | "keepBodies" | "onRequest"
+  "behaviors" | "coder" | "summarize" | "clock" | "countText" | "onRequest"
 >;
 
 /** All simulator options that JSON can express, with the names of the library. */
@@ -135,6 +134,8 @@ const config = {
     .union([count, z.strictObject({ firstByteMs: count.optional(), betweenEventsMs: count.optional() })])
     .optional(),
   seed: z.int().optional(),
+  keepBodies: count.optional(),
+  keepRequests: count.optional(),
   counter: z.enum(["o200k", "estimate"]).optional(),
   coder: z.strictObject(coder).optional(),
   summaries: kinds("good", ...BAD_SUMMARY_KINDS).optional(),

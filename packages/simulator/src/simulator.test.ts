@@ -238,6 +238,31 @@ describe("the request log of the simulator", () => {
     expect(totals).toMatchObject({ requests: 5, errors: 1 });
   });
 
+  it("the request log keeps the newest requests, the invalid ones, and the totals of all requests", async () => {
+    await start({ behaviors: [always("ok")], keepBodies: 1, keepRequests: 3 });
+    await refused(simulator, { ...BODY, messages: [assistant("I begin.")] });
+    for (let call = 0; call < 6; call++) await send(simulator, BODY);
+    const { requests } = simulator;
+    expect(requests.all.map(({ index }) => index)).toEqual([4, 5, 6]);
+    expect(requests.invalid.map(({ index }) => index)).toEqual([0]);
+    expect([requests.length, requests.invalidCount, requests.last?.index]).toEqual([7, 1, 6]);
+    const { inputTokens = 0 } = requests.last ?? {};
+    expect(requests.totals).toMatchObject({ requests: 7, errors: 1, inputTokens: 6 * inputTokens });
+  });
+
+  it("the request log counts a request that ends after the log dropped it", async () => {
+    await start({ behaviors: [always("ok")], keepRequests: 1 });
+    simulator.fail({ kind: "slow", firstByteMs: 100 });
+    const slow = send(simulator, BODY);
+    await until(() => simulator.requests.length === 1);
+    for (let call = 0; call < 2; call++) await send(simulator, BODY);
+    expect(simulator.requests.totals.requests).toBe(3);
+    await slow;
+    await send(simulator, BODY);
+    const { totals, last } = simulator.requests;
+    expect(totals).toMatchObject({ requests: 4, inputTokens: 4 * (last?.inputTokens ?? 0) });
+  });
+
   it("calls onRequest when a request is over", async () => {
     const reported: (number | undefined)[] = [];
     await start({ behaviors: [always("ok")], onRequest: ({ status }) => reported.push(status) });

@@ -65,6 +65,8 @@ export interface SimulatorOptions {
    * Number of newest requests whose bodies the log keeps. For older requests, the log keeps only the figures.
    */
   readonly keepBodies?: number;
+  /** Number of newest requests that the log keeps. The totals of the log include all requests. */
+  readonly keepRequests?: number;
   /** Called when a request has ended, even if it ended with an error or a disconnect. */
   readonly onRequest?: (request: LoggedRequest) => void;
 }
@@ -87,6 +89,11 @@ export const DEFAULT_SWITCHES: SimulatorSwitches = Object.freeze({
  * Default number of bodies in the log. It is limited, because the bodies of a long run would fill the memory.
  */
 const DEFAULT_KEPT_BODIES = 100;
+/**
+ * Default number of requests in the log. Each request takes one to two kilobytes without its body, so they
+ * take at most 20 megabytes. Tests rarely make so many requests.
+ */
+const DEFAULT_KEPT_REQUESTS = 10_000;
 
 /** A local server for the APIs of Anthropic and OpenAI, as strict as the real ones. */
 export interface Simulator {
@@ -115,7 +122,10 @@ export interface Simulator {
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const counter = await createTokenCounter(options.countText);
   const clock = options.clock ?? createFixedClock();
-  const requests = new RequestLog(options.keepBodies ?? DEFAULT_KEPT_BODIES);
+  const requests = new RequestLog({
+    keepBodies: options.keepBodies ?? DEFAULT_KEPT_BODIES,
+    keepRequests: options.keepRequests ?? DEFAULT_KEPT_REQUESTS,
+  });
   const begin = (): Session => beginSession(options, { counter, clock, log: requests });
   let session = begin();
   const listening = await listen(options.port ?? 0, (request: IncomingMessage, response: ServerResponse) => {

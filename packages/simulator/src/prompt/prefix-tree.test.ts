@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blockParts } from "./block-equality.ts";
-import { PrefixTree } from "./prefix-tree.ts";
+import { type PrefixNode, PrefixTree } from "./prefix-tree.ts";
 
 describe("PrefixTree, which stores all prompts as a tree of blocks", () => {
   it("PrefixTree returns the same node for the same blocks in the same order", () => {
@@ -42,7 +42,7 @@ describe("PrefixTree, which stores all prompts as a tree of blocks", () => {
   });
 
   it("when PrefixTree exceeds its size limit, it drops old conversations and keeps cached and recent ones", () => {
-    const tree = new PrefixTree(10_000);
+    const tree = new PrefixTree({ limitCharacters: 10_000 });
     const say = (name: string) =>
       tree.root.child("t", name.padEnd(100)).child("t", `${name} more`.padEnd(100));
     const cached = say("cached");
@@ -60,8 +60,31 @@ describe("PrefixTree, which stores all prompts as a tree of blocks", () => {
     expect(say("old")).not.toBe(old);
   });
 
+  it("PrefixTree releases cached conversations only if it is still too large without all others", () => {
+    const cached: PrefixNode[] = [];
+    const tree = new PrefixTree({
+      limitCharacters: 100_000,
+      release: () => {
+        const oldest = cached.splice(0, Math.ceil(cached.length / 2));
+        for (const node of oldest) node.held = 0;
+        return oldest.length > 0;
+      },
+    });
+    let most = 0;
+    for (let call = 0; call < 5_000; call++) {
+      tree.beginCall();
+      const node = tree.root.child("t", String(call).padEnd(100));
+      node.held = 1;
+      cached.push(node);
+      most = Math.max(most, tree.characters);
+      if (call === 500) expect(cached).toHaveLength(501);
+    }
+    expect(most).toBeLessThan(110_000);
+    expect(cached.length).toBeGreaterThan(400);
+  });
+
   it("PrefixTree can drop a conversation of a hundred thousand blocks", () => {
-    const tree = new PrefixTree(1_000);
+    const tree = new PrefixTree({ limitCharacters: 1_000 });
     let node = tree.root;
     for (let block = 0; block < 100_000; block++) node = node.child("t", "x");
     for (let call = 0; call < 300; call++) tree.beginCall();

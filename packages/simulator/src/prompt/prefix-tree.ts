@@ -123,14 +123,24 @@ export class PrefixNode {
   }
 }
 
+interface TreeOptions {
+  readonly limitCharacters?: number;
+  /**
+   * Releases some of the nodes that cache entries hold. Returns false if there is nothing more to release.
+   */
+  readonly release?: () => boolean;
+}
+
 /** Tree of all prompts, with a size limit. */
 export class PrefixTree {
   readonly root: PrefixNode = new PrefixNode();
   readonly #limitCharacters: number;
+  readonly #release: () => boolean;
   #pruneAtCharacters: number;
 
-  constructor(limitCharacters: number = TREE_LIMIT_CHARACTERS) {
+  constructor({ limitCharacters = TREE_LIMIT_CHARACTERS, release = () => false }: TreeOptions = {}) {
     this.#limitCharacters = limitCharacters;
+    this.#release = release;
     this.#pruneAtCharacters = limitCharacters;
   }
 
@@ -143,7 +153,8 @@ export class PrefixTree {
     this.root.beginCall();
     if (this.characters <= this.#pruneAtCharacters) return;
     this.root.prune();
-    // If most nodes are still needed, wait before the next attempt. Otherwise every call would walk the whole
+    while (this.characters > this.#limitCharacters && this.#release()) this.root.prune();
+    // If recent calls need most nodes, wait before the next attempt. Otherwise every call would walk the whole
     // tree.
     this.#pruneAtCharacters = Math.max(this.#limitCharacters, 2 * this.characters);
   }

@@ -1,4 +1,4 @@
-import type { ApiVersion, JsonRecord } from "@longhaul/core/internal/messages";
+import { type ApiVersion, field, type JsonRecord } from "@longhaul/core/internal/messages";
 import {
   type ApiRefusal,
   type CallPurpose,
@@ -168,72 +168,179 @@ const BINDING_RULES: readonly (string | undefined)[] = [
  */
 const isThreadRefusal = ({ code }: LoggedError): boolean => code?.startsWith("thread_") === true;
 
-/** Every request since the start or the last reset. */
-export class RequestLog {
-  readonly #entries: LogEntry[] = [];
-  readonly #keptBodies: number;
+/**
+ * True if the request was refused as invalid, or if the request checker finds a problem. Refusals that a test
+ * triggered and refusals of threads do not count.
+ */
+function isInvalid({ error, fault, findings }: LogEntry): boolean {
+  const isMalformed = error?.status === 400 && fault?.kind !== "status" && !isThreadRefusal(error);
+  return isMalformed || (findings !== undefined && findings.length > 0);
+}
 
-  constructor(keptBodies: number) {
-    this.#keptBodies = keptBodies;
+const isBindingRefusal = ({ error }: LoggedRequest): boolean =>
+  error !== undefined && BINDING_RULES.includes(error.rule);
+
+/**
+ * Number of invalid requests that the log keeps after it drops their neighbors. The first ones show the cause,
+ * and a client that repeats an error would fill the memory.
+ */
+const KEPT_INVALID_REQUESTS = 1_000;
+
+interface LogLimits {
+  /** Number of newest requests that keep their bodies. */
+  readonly keepBodies: number;
+  /** Number of newest requests that the log keeps. */
+  readonly keepRequests: number;
+}
+
+/**
+ * Log of the requests since the start or the last reset. It keeps the newest requests and the first invalid
+ * ones. Its totals include all requests.
+ */
+export class RequestLog {
+  readonly #limits: LogLimits;
+  /** The newest requests, oldest first. */
+  #entries: LogEntry[] = [];
+  /** Requests that were still running when the log dropped them. Their figures are not final. */
+  #running = new Set<LogEntry>();
+  #dropped = new DroppedRequests();
+
+  constructor(limits: LogLimits) {
+    this.#limits = limits;
   }
 
   add(entry: LogEntry): void {
+    const { keepBodies, keepRequests } = this.#limits;
     this.#entries.push(entry);
-    this.#entries[this.#entries.length - 1 - this.#keptBodies]?.forgetBody();
+    this.#entries[this.#entries.length - 1 - keepBodies]?.forgetBody();
+    if (this.#entries.length <= keepRequests) return;
+    const oldest = this.#entries.shift();
+    if (oldest !== undefined) this.#running.add(oldest);
+    this.#settle();
   }
 
+  /** The newest requests, oldest first. The option `keepRequests` limits their number. */
   get all(): readonly LoggedRequest[] {
     return this.#entries;
   }
 
+  /** Number of all requests, including those that the log no longer keeps. */
   get length(): number {
-    return this.#entries.length;
+    return this.#dropped.totals.requests + this.#running.size + this.#entries.length;
   }
 
   get last(): LoggedRequest | undefined {
     return this.#entries.at(-1);
   }
 
-  /** Requests that ask the model for an answer. */
+  /** Requests in `all` that ask the model for an answer. */
   get messages(): readonly LoggedRequest[] {
     return this.#entries.filter(isCallForAnswer);
   }
 
   /**
    * Requests that were refused as invalid, or in which the request checker finds a problem. The list is empty
-   * for a correct client. It excludes refusals that a test triggered, and refusals of threads.
+   * for a correct client. It excludes refusals that a test triggered, and refusals of threads. Of the requests
+   * that are no longer in `all`, it contains the first 1,000.
    */
   get invalid(): readonly LoggedRequest[] {
-    return this.#entries.filter(({ error, fault, findings }) => {
-      const isMalformed = error?.status === 400 && fault?.kind !== "status" && !isThreadRefusal(error);
-      return isMalformed || (findings !== undefined && findings.length > 0);
-    });
+    this.#settle();
+    return [...this.#dropped.invalid, ...this.#unsettled.filter(isInvalid)];
   }
 
-  /** Requests that were refused because a thinking block was changed or does not match its conversation. */
+  /** Number of all invalid requests. */
+  get invalidCount(): number {
+    this.#settle();
+    return this.#dropped.invalidCount + this.#unsettled.filter(isInvalid).length;
+  }
+
+  /**
+   * Requests in `invalid` that were refused because a thinking block was changed or does not match its
+   * conversation.
+   */
   get bindingRefusals(): readonly LoggedRequest[] {
-    return this.#entries.filter(({ error }) => error !== undefined && BINDING_RULES.includes(error.rule));
+    this.#settle();
+    return [...this.#dropped.invalid, ...this.#unsettled].filter(isBindingRefusal);
   }
 
+  /** Figures of all requests, including those that the log no longer keeps. */
   get totals(): LogTotals {
-    const sum = (read: (entry: LogEntry) => unknown): number =>
-      this.#entries.reduce((total, entry) => {
-        const value = read(entry);
-        return total + (typeof value === "number" ? value : 0);
-      }, 0);
-    return {
-      requests: this.#entries.length,
-      errors: this.#entries.filter(({ error }) => error !== undefined).length,
-      bindingRefusals: this.bindingRefusals.length,
-      inputTokens: sum((entry) => (isCallForAnswer(entry) ? entry.inputTokens : 0)),
-      cacheReadTokens: sum(({ usage }) => usage?.cache_read_input_tokens),
-      cacheWriteTokens: sum(({ usage }) => usage?.cache_creation_input_tokens),
-      outputTokens: sum(({ usage }) => usage?.output_tokens),
-      costDollars: sum(({ costDollars }) => costDollars),
-    };
+    this.#settle();
+    return this.#unsettled.map(figuresOf).reduce(sumOf, this.#dropped.totals);
   }
 
   clear(): void {
-    this.#entries.length = 0;
+    this.#entries = [];
+    this.#running = new Set();
+    this.#dropped = new DroppedRequests();
   }
+
+  /** Requests whose figures are not in the totals of the dropped requests. */
+  get #unsettled(): readonly LogEntry[] {
+    return [...this.#running, ...this.#entries];
+  }
+
+  #settle(): void {
+    for (const entry of this.#running) {
+      if (entry.outcome === "open") continue;
+      this.#running.delete(entry);
+      this.#dropped.add(entry);
+    }
+  }
+}
+
+/** Figures of the requests that the log no longer keeps. */
+class DroppedRequests {
+  totals: LogTotals = NO_REQUESTS;
+  invalidCount = 0;
+  readonly invalid: LogEntry[] = [];
+
+  add(entry: LogEntry): void {
+    entry.forgetBody();
+    this.totals = sumOf(this.totals, figuresOf(entry));
+    if (!isInvalid(entry)) return;
+    this.invalidCount++;
+    if (this.invalid.length < KEPT_INVALID_REQUESTS) this.invalid.push(entry);
+  }
+}
+
+const NO_REQUESTS: LogTotals = Object.freeze({
+  requests: 0,
+  errors: 0,
+  bindingRefusals: 0,
+  inputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  costDollars: 0,
+});
+
+function figuresOf(entry: LogEntry): LogTotals {
+  const { usage } = entry;
+  const cached = field(usage?.prompt_tokens_details ?? usage?.input_tokens_details, "cached_tokens");
+  return {
+    requests: 1,
+    errors: entry.error === undefined ? 0 : 1,
+    bindingRefusals: isBindingRefusal(entry) ? 1 : 0,
+    inputTokens: isCallForAnswer(entry) ? (entry.inputTokens ?? 0) : 0,
+    cacheReadTokens: figure(usage?.cache_read_input_tokens ?? cached),
+    cacheWriteTokens: figure(usage?.cache_creation_input_tokens),
+    outputTokens: figure(usage?.output_tokens ?? usage?.completion_tokens),
+    costDollars: entry.costDollars ?? 0,
+  };
+}
+
+const figure = (value: unknown): number => (typeof value === "number" ? value : 0);
+
+function sumOf(one: LogTotals, other: LogTotals): LogTotals {
+  return {
+    requests: one.requests + other.requests,
+    errors: one.errors + other.errors,
+    bindingRefusals: one.bindingRefusals + other.bindingRefusals,
+    inputTokens: one.inputTokens + other.inputTokens,
+    cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
+    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    costDollars: one.costDollars + other.costDollars,
+  };
 }

@@ -47,14 +47,16 @@ type Context = PreparedContext<Prompt>;
  */
 export class Conversations {
   readonly #parts: ConversationParts;
-  readonly #tree = new PrefixTree();
+  readonly #tree: PrefixTree;
   readonly #cache: PromptCache;
   readonly #memory: ContextMemory;
   #calls = 0;
 
   constructor(parts: ConversationParts) {
     this.#parts = parts;
-    this.#cache = new PromptCache(parts.clock);
+    const cache = new PromptCache(parts.clock);
+    this.#cache = cache;
+    this.#tree = new PrefixTree({ release: () => cache.dropOlderHalf() });
     this.#memory = createContextMemory(`longhaul/${parts.seed}`, (id) => parts.catalog.find(id));
   }
 

@@ -58,6 +58,16 @@ describe("message threads, which store a conversation on the server", () => {
     expect(first).toEqual({ role: "user", content: [said("one")] });
   });
 
+  it("the provider stores the newest 1,000 responses of threads on a clock that does not move", () => {
+    const provider = created();
+    for (let call = 2; call <= 1_001; call++) {
+      const talk = { ...withMessages(newTalk(), [asked("one")]), ...CREATE };
+      provider.call(talk, THREADS).thread?.store(`msg_${call}`, answered("first"));
+    }
+    expect(provider.refusal(continuation("msg_1", asked("x")), THREADS).message).toContain("msg_1");
+    expect(provider.call(continuation("msg_2", asked("x")), THREADS).thread).toBeDefined();
+  });
+
   it("a thread expires five minutes after its last response", () => {
     const provider = created();
     const second = provider.call(continuation("msg_1", asked("two")), { ...THREADS, at: THREAD_LIFETIME_MS });

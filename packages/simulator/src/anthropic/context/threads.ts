@@ -10,6 +10,12 @@ import { readConversation } from "./conversation.ts";
 export const THREAD_LIFETIME_MS = 300_000;
 
 /**
+ * Maximum number of stored threads. On a clock that does not move, threads never expire. Each response stores
+ * one, so the newest 1,000 responses can be continued.
+ */
+const MAX_THREADS = 1_000;
+
+/**
  * Fields that a thread keeps from the request that created it. A request that continues the thread must not
  * send them.
  */
@@ -92,11 +98,17 @@ export class Threads {
           lastUsedAt: at,
           state: "open",
         });
+        this.#forgetSurplus();
       },
       release: () => {
         if (previous?.state === "in-flight") previous.state = "open";
       },
     };
+  }
+
+  #forgetSurplus(): void {
+    const [oldest] = this.#threads.keys();
+    if (this.#threads.size > MAX_THREADS && oldest !== undefined) this.#threads.delete(oldest);
   }
 
   #forgetExpired(now: number): void {

@@ -6,6 +6,16 @@ import { assistant, type Body, HOUR, MARK, MINUTE_MS, sumOf, text, toolUse, user
 const marked: Body = { system: [text(2_000, "s", MARK)], messages: [user(text(500, "a"))] };
 
 describe("writing and reading the prompt cache", () => {
+  it("keeps at most 4,096 cached prefixes on a clock that does not move, and drops the oldest first", () => {
+    const numbered = (call: number): Body => ({ ...marked, messages: [user(text(1, String(call), MARK))] });
+    for (let call = 0; call < 5_000; call++) scene.send(numbered(call));
+    expect(scene.cache.size).toBe(4_096);
+    // Every call reads the system prompt, so its entry stays.
+    const first = scene.send(numbered(0)).cache_read_input_tokens;
+    expect(first).toBe(upTo(marked, 0));
+    expect(scene.send(numbered(4_999)).cache_read_input_tokens).toBeGreaterThan(first);
+  });
+
   it("writes the prompt to the cache up to the cache mark and counts the rest as plain input", () => {
     const usage = scene.send(marked);
     const system = upTo(marked, 0);

@@ -60,6 +60,11 @@ export class PromptCache {
     return this.#entries.size;
   }
 
+  /** Drops the older half of the entries. Returns false if there are none. */
+  dropOlderHalf(): boolean {
+    return this.#entries.dropOlderHalf();
+  }
+
   lookup(prompt: Prompt, call: CacheCall): CacheLookup {
     this.#entries.sweep(this.#now());
     const { workspace, startedAt, previousMessageId } = call;
@@ -200,7 +205,14 @@ interface LiveEntry extends CacheEntry {
   readonly expiresAt: number;
 }
 
+/**
+ * Maximum number of prefixes with cache entries. On a clock that does not move, entries never expire. A
+ * conversation uses at most four marks per call, so the newest 1,000 calls keep their entries.
+ */
+const MAX_CACHED_PREFIXES = 4_096;
+
 class CacheEntries {
+  /** The entries of each prefix. The prefix that was written last comes last. */
   readonly #byNode = new Map<PrefixNode, readonly LiveEntry[]>();
   #sweptAt = Number.NEGATIVE_INFINITY;
 
@@ -234,8 +246,23 @@ class CacheEntries {
     const { ttl } = known !== undefined && known.expiresAt > at ? known : entry;
     const expiresAt = Math.max(known?.expiresAt ?? 0, at + TTL_MS[ttl]);
     const others = entries.filter((one) => one !== known);
+    this.#byNode.delete(entry.node);
     this.#byNode.set(entry.node, [...others, { ...entry, ttl, expiresAt }]);
     if (known === undefined) entry.node.held++;
+    if (this.#byNode.size > MAX_CACHED_PREFIXES) this.#drop(1);
+  }
+
+  dropOlderHalf(): boolean {
+    const { size } = this.#byNode;
+    this.#drop(Math.ceil(size / 2));
+    return size > 0;
+  }
+
+  #drop(count: number): void {
+    for (const [node, entries] of [...this.#byNode].slice(0, count)) {
+      node.held -= entries.length;
+      this.#byNode.delete(node);
+    }
   }
 
   sweep(now: number): void {
