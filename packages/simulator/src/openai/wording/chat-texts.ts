@@ -1,2 +1,183 @@
 /** Error texts of the rules for chat completions. */
-export const CHAT_TEXTS = {} as const;
+export const CHAT_TEXTS = {
+  modelMissing: {
+    verified: true,
+    text: "you must provide a model parameter",
+    source: "captured: github.com/transitive-bullshit/agentic/issues/530",
+  },
+
+  // Messages
+  contentMissing: {
+    verified: true,
+    text: "Invalid value for 'content': expected a string, got null.",
+    source: "captured: github.com/langchain-ai/langchainjs/issues/4153",
+  },
+  roleUnsupported: {
+    verified: true,
+    text: "Unsupported value: 'messages[{index}].role' does not support '{role}' with this model.",
+    code: "unsupported_value",
+    source: "captured: github.com/TheR1D/shell_gpt/issues/717",
+  },
+  imageRole: {
+    verified: true,
+    text: "Invalid 'messages[{index}]'. Image URLs are only allowed for messages with role 'user', but this message with role '{role}' contains an image URL.",
+    code: "invalid_value",
+    source: "captured: github.com/openai/openai-node/issues/1030, github.com/OpenHands/OpenHands/issues/7700",
+  },
+  partRole: {
+    text: "Invalid 'messages[{index}]'. Content parts of type '{type}' are not allowed for messages with role '{role}'.",
+    code: "invalid_value",
+    source: "ChatCompletionMessageParam of the official SDK: content parts of each role",
+  },
+  imageModel: {
+    verified: true,
+    text: "Invalid content type. image_url is only supported by certain models.",
+    source: "captured: github.com/roboflow/awesome-openai-vision-api-experiments/issues/11",
+  },
+  urlInvalid: {
+    verified: true,
+    text: "Invalid '{path}'. Expected a valid URL, but got a value with an invalid format.",
+    code: "invalid_value",
+    source: "captured: quoted in public tests of clients, with code and parameter",
+  },
+  imageMimeType: {
+    verified: true,
+    text: "Invalid MIME type. Only image types are supported.",
+    code: "invalid_image_format",
+    source: "captured: github.com/langgenius/dify/issues/11527",
+  },
+  imageData: {
+    verified: true,
+    text: "Invalid base64 image_url.",
+    source: "captured: quoted in many public repositories",
+  },
+  fileSource: {
+    text: "Invalid '{path}'. Provide one of 'file_id' or 'file_data'.",
+    code: "invalid_value",
+    source: "ChatCompletionContentPart.File of the official SDK: a file has an id or data",
+  },
+
+  // Calls and outputs
+  toolOutputsMissing: {
+    verified: true,
+    text: "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {ids}",
+    source:
+      "captured: github.com/BerriAI/litellm/issues/28995, github.com/BloomLabsInc/genkit-plugins/issues/225",
+  },
+  toolOutputOrphan: {
+    verified: true,
+    text: "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+    source: "captured: github.com/simonw/llm/issues/937, github.com/miurla/morphic/issues/136",
+  },
+  toolOutputUnknown: {
+    verified: true,
+    text: "Invalid parameter: 'tool_call_id' of '{id}' not found in 'tool_calls' of previous message.",
+    source: "captured: quoted in many public repositories, among them Cline's",
+  },
+  toolOutputRepeated: {
+    verified: true,
+    text: "Invalid parameter: Duplicate value for 'tool_call_id' of '{id}', in messages[{first}] and messages[{second}].",
+    source: "captured: github.com/agno-agi/agno/issues/5116",
+  },
+
+  // Tools
+  onlyWithTools: {
+    verified: true,
+    text: "Invalid value for '{field}': '{field}' is only allowed when 'tools' are specified.",
+    source: "captured: github.com/dapr/dapr-agents/issues/248, github.com/Upsonic/Upsonic/issues/323",
+  },
+  functionCallAlone: {
+    text: "Invalid value for 'function_call': 'function_call' is only allowed when 'functions' are specified.",
+    source:
+      "wording of onlyWithTools; the API reference: `none` is the default when no functions are present",
+  },
+  chosenToolUnknown: {
+    text: "Tool choice '{name}' not found in 'tools' parameter.",
+    source: "wording of the Responses API for the same fault; the API reference: a choice names a tool",
+  },
+
+  // Output
+  jsonWordMissing: {
+    verified: true,
+    text: "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+    source: "captured: quoted in many public repositories; the guide to JSON mode",
+  },
+  bothTokenLimits: {
+    verified: true,
+    text: "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
+    code: "invalid_parameter_combination",
+    source: "captured: answers to clients of LangChain and LiteLLM, quoted in many public repositories",
+  },
+  maxTokensUnsupported: {
+    verified: true,
+    text: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    code: "unsupported_parameter",
+    source: "captured: github.com/devnullvoid/dms-ai-assistant/issues/12",
+  },
+  maxTokensCap: {
+    verified: true,
+    text: "max_tokens is too large: {sent}. This model supports at most {maximum} completion tokens, whereas you provided {sent}.",
+    code: "invalid_value",
+    source: "captured: github.com/tailcallhq/forgecode/issues/1185",
+  },
+  audioMissing: {
+    text: "Missing required parameter: 'audio'.",
+    code: "missing_required_parameter",
+    source: "API reference: `audio` is required when audio output is requested with `modalities`",
+  },
+
+  // Parameters of models
+  onlyDefault: {
+    verified: true,
+    text: "Unsupported value: '{field}' does not support {value} with this model. Only the default (1) value is supported.",
+    code: "unsupported_value",
+    source: "captured: github.com/johny-b/llmcomp/issues/69, github.com/leafo/lua-openai/issues/12",
+  },
+  parameterUnsupported: {
+    verified: true,
+    text: "Unsupported parameter: '{field}' is not supported with this model.",
+    code: "unsupported_parameter",
+    source:
+      "captured: github.com/huggingface/smolagents/issues/1671, github.com/nextai-translator/nextai-translator/issues/1781",
+  },
+  effortUnsupported: {
+    verified: true,
+    text: "Unsupported value: 'reasoning_effort' does not support '{value}' with this model. Supported values are: {choices}.",
+    code: "unsupported_value",
+    source: "captured: github.com/Kilo-Org/cloud/pull/3807",
+  },
+
+  // Sampling and streaming
+  topLogprobsAlone: {
+    verified: true,
+    text: "The 'top_logprobs' parameter is only allowed when 'logprobs' is enabled.",
+    source: "measured against the API in August 2026 by a public proxy that copies its refusals",
+  },
+  topLogprobsTooBig: {
+    verified: true,
+    text: "Invalid value for 'top_logprobs': must be less than or equal to {limit}.",
+    source:
+      "measured against the API in August 2026 by a public proxy that copies its refusals. Limit: the API reference",
+  },
+  streamOptionsAlone: {
+    verified: true,
+    text: "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+    source: "captured: github.com/lobehub/lobehub/issues/6735, github.com/BerriAI/litellm/issues/5803",
+  },
+
+  // Metadata
+  metadataTooMany: {
+    verified: true,
+    text: "Invalid 'metadata': too many properties. Expected an object with at most {limit} properties, but got an object with {count} properties instead.",
+    code: "object_above_max_properties",
+    source:
+      "measured against the API in August 2026 by a public proxy that copies its refusals; Metadata of the official SDK",
+  },
+  metadataKeyTooLong: {
+    verified: true,
+    text: "Invalid property name in 'metadata': '{name}' is too long. Expected a string with maximum length {limit}, but got a string with length {length} instead.",
+    code: "property_name_above_max_length",
+    source:
+      "measured against the API in August 2026 by a public proxy that copies its refusals; Metadata of the official SDK",
+  },
+} as const;

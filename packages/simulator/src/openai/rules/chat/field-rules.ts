@@ -1,0 +1,126 @@
+import type { JsonRecord } from "@longhaul/core/internal/messages";
+import type { OpenAiModel } from "../../request.ts";
+import { refuse } from "../../wording/refuse.ts";
+import { checkFormatSchema, checkFunctionSchema } from "../schema/check-schema.ts";
+import { listed, shortened } from "../shape/inspection.ts";
+import { field, recordField, recordsField } from "./checked-body.ts";
+
+/** Refuses fields that exclude or need each other, and schemas that the API cannot use. */
+export function checkFields(body: JsonRecord): void {
+  checkTools(body);
+  checkFunctions(body);
+  checkFormat(body);
+  if (field(body, "max_tokens") !== undefined && field(body, "max_completion_tokens") !== undefined) {
+    refuse("bothTokenLimits");
+  }
+  if (field(body, "top_logprobs") !== undefined && body.logprobs !== true) {
+    refuse("topLogprobsAlone", "top_logprobs");
+  }
+  if (field(body, "stream_options") !== undefined && body.stream !== true) {
+    refuse("streamOptionsAlone", "stream_options");
+  }
+  const wantsAudio = Array.isArray(body.modalities) && body.modalities.includes("audio");
+  if (wantsAudio && field(body, "audio") === undefined) refuse("audioMissing", "audio");
+}
+
+function checkTools(body: JsonRecord): void {
+  const tools = recordsField(body, "tools");
+  const names = new Set<string>();
+  for (const [index, tool] of tools.entries()) {
+    const definition = recordField(tool, String(tool.type)) ?? {};
+    names.add(`${String(tool.type)} ${String(definition.name)}`);
+    if (tool.type !== "function") continue;
+    checkFunctionSchema({
+      name: String(definition.name),
+      parameters: definition.parameters,
+      isStrict: definition.strict === true,
+      param: `tools[${index}].function.parameters`,
+    });
+  }
+  for (const name of ["tool_choice", "parallel_tool_calls"]) {
+    if (tools.length === 0 && field(body, name) !== undefined) {
+      refuse("onlyWithTools", name, { field: name });
+    }
+  }
+  const choice = recordField(body, "tool_choice");
+  if (choice !== undefined) checkChoice(choice, names);
+}
+
+/** Checks that the tools of a choice exist. */
+function checkChoice(choice: JsonRecord, names: ReadonlySet<string>): void {
+  const allowed = recordField(choice, "allowed_tools");
+  const chosen = allowed === undefined ? [choice] : recordsField(allowed, "tools");
+  for (const { type, ...definition } of chosen) {
+    if (type !== "function" && type !== "custom") continue;
+    const name = recordField(definition, type)?.name;
+    if (typeof name !== "string" || names.has(`${type} ${name}`)) continue;
+    refuse("chosenToolUnknown", "tool_choice", { name: shortened(name) });
+  }
+}
+
+/** Checks the fields that `tools` and `tool_choice` have replaced. */
+function checkFunctions(body: JsonRecord): void {
+  const functions = recordsField(body, "functions");
+  for (const [index, { name, parameters }] of functions.entries()) {
+    const param = `functions[${index}].parameters`;
+    checkFunctionSchema({ name: String(name), parameters, isStrict: false, param });
+  }
+  if (functions.length === 0 && field(body, "function_call") !== undefined) {
+    refuse("functionCallAlone", "function_call");
+  }
+}
+
+function checkFormat(body: JsonRecord): void {
+  const format = recordField(body, "response_format");
+  if (format?.type === "json_schema") checkFormatSchema(recordField(format, "json_schema") ?? {}, "chat");
+}
+
+/** Refuses fields that the model does not accept. */
+export function checkForModel(body: JsonRecord, model: OpenAiModel): void {
+  if (model.isReasoning && field(body, "max_tokens") !== undefined) {
+    refuse("maxTokensUnsupported", "max_tokens");
+  }
+  for (const name of ["max_tokens", "max_completion_tokens"]) {
+    const sent = field(body, name);
+    if (typeof sent === "number" && sent > model.maxOutputTokens) {
+      refuse("maxTokensCap", name, { sent, maximum: model.maxOutputTokens });
+    }
+  }
+  checkEffort(body, model);
+  if (model.isReasoning) checkReasoningModel(body, model);
+}
+
+function checkEffort(body: JsonRecord, model: OpenAiModel): void {
+  const effort = field(body, "reasoning_effort");
+  if (typeof effort !== "string") return;
+  if (!model.isReasoning) refuse("argumentUnknown", null, { name: "reasoning_effort" });
+  if (model.efforts.includes(effort)) return;
+  if (model.efforts.length === 0)
+    refuse("parameterUnsupported", "reasoning_effort", { field: "reasoning_effort" });
+  const choices = listed(model.efforts);
+  refuse("effortUnsupported", "reasoning_effort", { value: shortened(effort), choices });
+}
+
+/** Models that reason, but accept stop sequences. The API reference excludes only later ones. */
+const ACCEPTS_STOP = /^o1(?:-|$)|^o3-mini/;
+
+/** Parameters that no model that reasons accepts, whatever its effort. */
+const NEVER_WITH_REASONING = ["logit_bias", "prediction"];
+
+/** Parameters that a model accepts only while it does not reason, with effort `none`. */
+const PENALTIES = ["presence_penalty", "frequency_penalty"];
+
+function checkReasoningModel(body: JsonRecord, model: OpenAiModel): void {
+  for (const name of ACCEPTS_STOP.test(model.id) ? NEVER_WITH_REASONING : [...NEVER_WITH_REASONING, "stop"]) {
+    if (field(body, name) !== undefined) refuse("parameterUnsupported", name, { field: name });
+  }
+  if (body.reasoning_effort === "none") return;
+  for (const name of ["temperature", "top_p"]) {
+    const value = field(body, name);
+    if (typeof value === "number" && value !== 1) refuse("onlyDefault", name, { field: name, value });
+  }
+  for (const name of PENALTIES) {
+    if (field(body, name) !== undefined) refuse("parameterUnsupported", name, { field: name });
+  }
+  if (body.logprobs === true) refuse("parameterUnsupported", "logprobs", { field: "logprobs" });
+}

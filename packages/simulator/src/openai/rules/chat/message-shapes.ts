@@ -1,0 +1,151 @@
+import { isRecord } from "@longhaul/core/internal/messages";
+import {
+  anything,
+  list,
+  matching,
+  nullable,
+  object,
+  oneOf,
+  required,
+  shortString,
+  string,
+  tagged,
+} from "../../../shape/shape-check.ts";
+import { refuse } from "../../wording/refuse.ts";
+import { imageUrl } from "../image-url.ts";
+import { type Check, type Fields, filledList, union } from "../shape/inspection.ts";
+
+/** Names of functions and tools: FunctionDefinition of the official SDK. */
+const NAME_PATTERN = /^[a-zA-Z0-9_-]+$/;
+const MAX_NAME_CHARACTERS = 64;
+
+/**
+ * Maximum characters of the id of a call. Sources conflict: the API refused longer ids in many captured
+ * answers, the last of December 2025, but accepted 51 characters in July 2026 (github.com/vercel/ai/pull/17233).
+ * The stricter limit is safe for every client.
+ */
+const MAX_CALL_ID_CHARACTERS = 40;
+
+/** Maximum calls in one message, captured: github.com/openai/openai-dotnet/issues/317. */
+const MAX_CALLS = 128;
+
+const nameLength = shortString(MAX_NAME_CHARACTERS);
+const namePattern = matching(NAME_PATTERN);
+
+/** Checks the name of a function, a tool or an output format. */
+export const functionName: Check = (value, inspection) => {
+  string(value, inspection);
+  if (value === "") inspection.refuse({ kind: "stringTooShort", minimum: 1 }, value);
+  nameLength(value, inspection);
+  namePattern(value, inspection);
+};
+
+// Content
+
+const breakpoint = object({ mode: required(oneOf("explicit")) });
+const marked: Fields = { prompt_cache_breakpoint: breakpoint };
+
+const fileFields = object({ file_data: string, file_id: string, filename: string });
+
+const file: Check = (value, inspection) => {
+  fileFields(value, inspection);
+  if (!isRecord(value)) return;
+  if (value.file_data === undefined && value.file_id === undefined) {
+    refuse("fileSource", inspection.path, { path: inspection.path });
+  }
+};
+
+/**
+ * Content parts of all roles, in the order in which the API lists them. `message-rules.ts` checks which role
+ * has which parts. The SDK has no type `audio`.
+ */
+const part = tagged({
+  text: { text: required(string), ...marked },
+  image_url: {
+    image_url: required(object({ url: required(imageUrl), detail: oneOf("auto", "low", "high") })),
+    ...marked,
+  },
+  input_audio: {
+    input_audio: required(object({ data: required(string), format: required(oneOf("wav", "mp3")) })),
+    ...marked,
+  },
+  refusal: { refusal: required(string) },
+  audio: { audio: anything },
+  file: { file: required(file), ...marked },
+});
+
+const parts = filledList(part, { of: "objects" });
+export const content: Check = union({ string: anything, "array of objects": parts });
+
+// Calls
+
+const callId = required(shortString(MAX_CALL_ID_CHARACTERS));
+
+const call = tagged({
+  function: {
+    id: callId,
+    function: required(object({ name: required(functionName), arguments: required(string) })),
+  },
+  custom: {
+    id: callId,
+    custom: required(object({ name: required(functionName), input: required(string) })),
+  },
+});
+
+// Messages
+
+/** Pattern of the name of a participant, captured: github.com/microsoft/autogen/issues/4157. */
+const participant: Fields = { name: namePattern };
+
+/** Content may be null in the shape. `message-rules.ts` refuses it with its own text. */
+const spoken: Fields = { content: nullable(content) };
+
+/** Roles, in the order in which the API lists them. */
+const anyMessage = tagged(
+  {
+    system: { ...spoken, ...participant },
+    assistant: {
+      ...spoken,
+      ...participant,
+      refusal: nullable(string),
+      audio: nullable(object({ id: required(string) })),
+      function_call: nullable(object({ name: required(string), arguments: required(string) })),
+      tool_calls: nullable(filledList(call, { maximum: MAX_CALLS, of: "objects" })),
+      // Part of the message in a reply, which the guides send back whole.
+      annotations: anything,
+    },
+    user: { ...spoken, ...participant },
+    function: { ...spoken, name: required(functionName) },
+    // The name is not in the SDK, but older guides sent it.
+    tool: { ...spoken, tool_call_id: callId, name: string },
+    developer: { content: required(content), ...participant },
+  },
+  {},
+  "role",
+);
+
+/**
+ * Returns true for a message that is only a role and plain text. Such messages skip the general checks,
+ * because every call sends the whole conversation again.
+ */
+function isPlain(message: unknown): boolean {
+  if (!isRecord(message) || typeof message.content !== "string") return false;
+  if (message.role !== "user" && message.role !== "assistant" && message.role !== "system") return false;
+  let fields = 0;
+  for (const _ in message) fields++;
+  return fields === 2;
+}
+
+const message: Check = (value, inspection) => {
+  if (!isPlain(value)) anyMessage(value, inspection);
+};
+
+export const messages: Check = filledList(message, { of: "objects" });
+
+/** Predicted output: only text. */
+export const prediction: Check = object({
+  type: required(oneOf("content")),
+  content: required(
+    union({ string: anything, "array of objects": list(tagged({ text: { text: required(string) } })) }),
+  ),
+});

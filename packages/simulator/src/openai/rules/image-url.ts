@@ -1,0 +1,22 @@
+import { string } from "../../shape/shape-check.ts";
+import { refuse } from "../wording/refuse.ts";
+import type { Check } from "./shape/inspection.ts";
+
+const WEB_ADDRESS = /^https?:\/\/[^\s/]/i;
+/** Beginning of a data URL, as far as its comma. */
+const DATA_HEADER = /^data:([^;,]*)(;[^,]*)?,/i;
+/** Longest beginning of a data URL that is searched for its comma, in characters. */
+const MAX_HEADER_CHARACTERS = 256;
+const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
+
+/** Checks the address of an image: a web address, or a data URL with an image in base64. */
+export const imageUrl: Check = (value, inspection) => {
+  string(value, inspection);
+  const url = value as string;
+  if (WEB_ADDRESS.test(url)) return;
+  const header = DATA_HEADER.exec(url.slice(0, MAX_HEADER_CHARACTERS));
+  if (header === null) return refuse("urlInvalid", inspection.path, { path: inspection.path });
+  const [text, type = ""] = header;
+  if (!type.toLowerCase().startsWith("image/")) refuse("imageMimeType");
+  if (!/;base64,$/i.test(text) || !BASE64.test(url.slice(text.length))) refuse("imageData", inspection.path);
+};
