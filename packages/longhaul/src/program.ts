@@ -464,7 +464,7 @@ const PAGES: readonly Page[] = [
   },
   {
     name: "sim",
-    about: "run a local simulator of the Anthropic API",
+    about: "run a local simulator of the Anthropic and OpenAI APIs",
     options: [
       option("--port <number>", "port to listen on (default: any free port)", parsePort),
       option("--window <tokens>", "context window of every model (default: its own)", parseWindow),
@@ -476,6 +476,8 @@ const PAGES: readonly Page[] = [
     notes: [
       "Nothing leaves this machine, and any API key works. Ctrl-C stops it and prints totals. To connect a client such as Claude Code, set two variables before you start it:",
       "  ANTHROPIC_BASE_URL=http://127.0.0.1:8080\n  ANTHROPIC_API_KEY=any",
+      "For a client of OpenAI, set these two:",
+      "  OPENAI_BASE_URL=http://127.0.0.1:8080/v1\n  OPENAI_API_KEY=any",
       "The built-in coder plays the model, and your client runs its tool calls. It reads files that the client has shown. It writes only to the folder longhaul-sim in the client's working folder. If the client names no working folder, it writes nothing. Its shell commands only show names and parts of files. It calls no web tools. It calls unknown tools only if the client has no others. Its subagents start no other subagents.",
       "docs/simulator.md describes the --config file.",
     ],

@@ -8,8 +8,9 @@ import type {
   FaultConditions,
   ModelOptions,
   SimulatorOptions,
+  SimulatorSwitches,
   SpanKind,
-  Switches,
+  TokenPrices,
 } from "@longhaul/simulator";
 import {
   BAD_NOTES_KINDS,
@@ -72,12 +73,22 @@ const features = {
   tokenScale: z.number().positive().optional(),
 } satisfies Shape<ClaudeFeatures>;
 
+const prices = {
+  input: z.number().nonnegative(),
+  cached: z.number().nonnegative(),
+  output: z.number().nonnegative(),
+  written: z.number().nonnegative().optional(),
+} satisfies Shape<TokenPrices>;
+
 const model = {
   id: z.string().min(1),
   windowTokens: z.int().positive(),
   maxOutputTokens: z.int().positive().optional(),
   bindsThinking: z.boolean().optional(),
   features: z.strictObject(features).optional(),
+  provider: z.enum(["anthropic", "openai"]).optional(),
+  efforts: z.array(z.string().min(1)).optional(),
+  prices: z.strictObject(prices).optional(),
 } satisfies Shape<ModelOptions>;
 
 const switches = {
@@ -88,7 +99,10 @@ const switches = {
   cacheEdits: z.boolean().optional(),
   threads: z.enum(["accepted", "refused"]).optional(),
   unknownBetas: z.enum(["accepted", "refused"]).optional(),
-} satisfies Shape<Switches>;
+  foreignReasoning: z.enum(["refused", "accepted"]).optional(),
+  unknownFields: z.enum(["refused", "accepted"]).optional(),
+  streamedOverflow: z.enum(["event", "status"]).optional(),
+} satisfies Shape<SimulatorSwitches>;
 
 const coder = {
   turns: count.optional(),

@@ -1,6 +1,5 @@
 /** Parts for tests of agents: the simulator, a scripted model, a contract suite for models. Needs Node. */
 
-export type { ModelOptions } from "./anthropic/answer/catalog.ts";
 export { compactionUnavailable, type Summarize } from "./anthropic/context/compaction.ts";
 export type { Switches } from "./anthropic/request.ts";
 export { KNOWN_BETAS } from "./anthropic/wording/betas.ts";
@@ -45,6 +44,7 @@ export type {
   Turn,
   TurnBlock,
 } from "./exchange.ts";
+export type { ModelOptions, TokenPrices } from "./model-options.ts";
 export type { OpenAiSwitches } from "./openai/request.ts";
 export type { ResponsesSwitches } from "./openai/responses/responses.ts";
 export {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { LonghaulError } from "@longhaul/core/errors";
-import { Catalog, type ModelOptions } from "./anthropic/answer/catalog.ts";
+import { Catalog } from "./anthropic/answer/catalog.ts";
 import { Conversations } from "./anthropic/answer/conversations.ts";
 import type { Summarize } from "./anthropic/context/compaction.ts";
 import { MessagesApi } from "./anthropic/messages-api.ts";
@@ -13,6 +13,7 @@ import { spanSummaries } from "./behaviors/spans.ts";
 import { compactionSummary, summaries } from "./behaviors/summaries.ts";
 import { createFixedClock, type MovableClock } from "./clock.ts";
 import type { Behavior } from "./exchange.ts";
+import type { ModelOptions } from "./model-options.ts";
 import { OpenAiCatalog } from "./openai/answer/catalog.ts";
 import { ModelAnswers } from "./openai/answer/model-answers.ts";
 import { ChatAnswers } from "./openai/chat/chat-answers.ts";
@@ -32,9 +33,9 @@ export type SimulatorSwitches = Switches & OpenAiSwitches & ResponsesSwitches;
 export interface SimulatorOptions {
   /** Port of the server. Default: any free port. */
   readonly port?: number;
-  /** Additional models. A model with the name of a Claude model replaces that Claude model. */
+  /** Additional models. A model with the name of a known model replaces that model. */
   readonly models?: readonly ModelOptions[];
-  /** Context window of every model that is not in `models`. */
+  /** Context window of every model that is not in `models`, of both providers. */
   readonly windowTokens?: number;
   /**
    * Behaviors that play the model after the turns of `reply` are used up. The first behavior that returns an

@@ -48,6 +48,7 @@ describe("longhaul sim", () => {
     });
     const text = lines.join("\n");
     expect(text).toMatch(/ANTHROPIC_BASE_URL=http:\/\/127\.0\.0\.1:\d+/);
+    expect(text).toMatch(/OPENAI_BASE_URL=http:\/\/127\.0\.0\.1:\d+\/v1 OPENAI_API_KEY=/);
     expect(text).toMatch(/POST messages +claude-opus-5 +\d+ in .* out +\$0\.\d{4} +end_turn +\d+ ms/);
     expect(text).toMatch(/POST messages +claude-opus-5 .*400 messages: at least one message is required/);
     expect(lines.at(-2)).toMatch(/^Total {2}2 requests, 1 error, \d+ tokens in .*, \d+ out, \$0\.\d{4}$/);
@@ -57,7 +58,8 @@ describe("longhaul sim", () => {
     const lines = await run({ json: true }, async (url) => (await post(url)).text());
     const [listening, request, totals] = lines.map((line) => JSON.parse(line));
     expect(lines).toHaveLength(3);
-    expect(listening).toEqual({ type: "listening", url: expect.any(String), counter: "o200k" });
+    const { url } = listening;
+    expect(listening).toEqual({ type: "listening", url, openAiUrl: `${url}/v1`, counter: "o200k" });
     expect(request).toMatchObject({
       type: "request",
       method: "POST",

@@ -1,4 +1,4 @@
-import type { LoggedRequest, LogTotals, Switches } from "@longhaul/simulator";
+import type { LoggedRequest, LogTotals, SimulatorSwitches } from "@longhaul/simulator";
 import {
   coder,
   createRunningClock,
@@ -8,7 +8,7 @@ import {
   startSimulator,
   summaries,
 } from "@longhaul/simulator";
-import { CODER_TURNS } from "@longhaul/simulator/internal";
+import { CODER_TURNS, usageFigures } from "@longhaul/simulator/internal";
 import type { Composition } from "../composition.ts";
 import { readScript, readSimConfig, type SimConfig } from "../sim-config.ts";
 import type { Terminal } from "../terminal.ts";
@@ -29,7 +29,11 @@ export interface SimOptions {
  * Defaults for real clients. The conversations of such a client contain answers that this simulator did not
  * write. The client may also rewrite its history.
  */
-const SWITCHES_FOR_CLIENTS: Partial<Switches> = { enforceBinding: false, foreignSignatures: "accepted" };
+const SWITCHES_FOR_CLIENTS: Partial<SimulatorSwitches> = {
+  enforceBinding: false,
+  foreignSignatures: "accepted",
+  foreignReasoning: "accepted",
+};
 
 /** Runs the simulator in the foreground until a signal stops it. */
 export async function sim(
@@ -51,10 +55,10 @@ export async function sim(
   });
   simulator.reply(...turns);
   for (const { fault, ...conditions } of config.faults ?? []) simulator.fail(fault, conditions);
-  const { url, counter } = simulator;
+  const { url, openAiUrl, counter } = simulator;
   terminal.print(
     options.json
-      ? JSON.stringify({ type: "listening", url, counter: counter.source })
+      ? JSON.stringify({ type: "listening", url, openAiUrl, counter: counter.source })
       : simGreeting(simulator, terminal),
   );
   await untilStopped();
@@ -101,6 +105,7 @@ function untilSignal(): Promise<void> {
 /** Facts about the running simulator that the first lines of the output show. */
 interface Greeting {
   readonly url: string;
+  readonly openAiUrl: string;
   readonly counter: { readonly source: string };
 }
 
@@ -112,11 +117,19 @@ const COUNTERS: Readonly<Record<string, string>> = {
   estimate: "with the built-in estimator (install gpt-tokenizer for exact counts)",
 };
 
-function simGreeting({ url, counter }: Greeting, terminal: Terminal): string {
+function simGreeting({ url, openAiUrl, counter }: Greeting, terminal: Terminal): string {
   const { colors, width } = terminal;
   const { bold, dim, green } = colors;
+  const variables = [
+    [`ANTHROPIC_BASE_URL=${url}`, "ANTHROPIC_API_KEY=simulated"],
+    [`OPENAI_BASE_URL=${openAiUrl}`, "OPENAI_API_KEY=simulated"],
+  ];
   return [
-    foldText(`${green("●")} ${bold("Simulating the Anthropic API")} at ${bold(url)}`, width, "  "),
+    foldText(
+      `${green("●")} ${bold("Simulating the APIs of Anthropic and OpenAI")} at ${bold(url)}`,
+      width,
+      "  ",
+    ),
     dim(
       indented(
         `Tokens are counted ${COUNTERS[counter.source] ?? "with your own counter"}. Any API key works.`,
@@ -126,8 +139,8 @@ function simGreeting({ url, counter }: Greeting, terminal: Terminal): string {
     "",
     "  Point a client at it:",
     ...(width < WIDE_FROM
-      ? [`  ANTHROPIC_BASE_URL=${url}`, "  ANTHROPIC_API_KEY=simulated"]
-      : [`    ANTHROPIC_BASE_URL=${url} ANTHROPIC_API_KEY=simulated …`]),
+      ? variables.flat().map((variable) => `  ${variable}`)
+      : variables.map((pair) => `    ${pair.join(" ")} …`)),
     "",
     dim("  Press Ctrl-C to stop."),
     "",
@@ -163,18 +176,17 @@ const isBesideConversation = ({ purpose }: LoggedRequest): boolean =>
 const endpointName = ({ endpoint, path }: LoggedRequest): string =>
   endpoint === "other" ? oneLine(path) : endpoint;
 
-function tokens({ usage, inputTokens, endpoint }: LoggedRequest, { dim, cyan }: Terminal["colors"]): string {
-  const read = figure(usage?.cache_read_input_tokens);
-  const written = figure(usage?.cache_creation_input_tokens);
+function tokens(request: LoggedRequest, { dim, cyan }: Terminal["colors"]): string {
+  const { usage, inputTokens } = request;
+  const { cacheRead, cacheWrite, output: written } = usageFigures(usage);
   const input = inputTokens === undefined ? "" : `${formatShort(inputTokens)} in`;
   const cache = [
-    read > 0 ? `${formatShort(read)} read` : "",
-    written > 0 ? `${formatShort(written)} written` : "",
+    cacheRead > 0 ? `${formatShort(cacheRead)} read` : "",
+    cacheWrite > 0 ? `${formatShort(cacheWrite)} written` : "",
   ]
     .filter(Boolean)
     .join(", ");
-  const output =
-    endpoint === "messages" && usage !== undefined ? `${formatShort(figure(usage.output_tokens))} out` : "";
+  const output = usage === undefined ? "" : `${formatShort(written)} out`;
   return `${padStart(input, 8)}  ${cyan(padEnd(cache, 24))}${dim(padStart(output, 9))}`;
 }
 
@@ -236,5 +248,3 @@ function simTotals(totals: LogTotals, { colors, width }: Terminal): string {
 }
 
 const PRICES = "The cost is an estimate at published prices. Nothing was charged.";
-
-const figure = (value: unknown): number => (typeof value === "number" ? value : 0);

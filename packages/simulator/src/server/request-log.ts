@@ -1,4 +1,4 @@
-import { type ApiVersion, field, type JsonRecord } from "@longhaul/core/internal/messages";
+import type { ApiVersion, JsonRecord } from "@longhaul/core/internal/messages";
 import {
   type ApiRefusal,
   type CallPurpose,
@@ -8,6 +8,7 @@ import {
   type ProviderName,
 } from "../exchange.ts";
 import type { Fault } from "./faults.ts";
+import { usageFigures } from "./usage-figures.ts";
 
 /** Current outcome of a request. */
 export type Outcome =
@@ -316,21 +317,18 @@ const NO_REQUESTS: LogTotals = Object.freeze({
 });
 
 function figuresOf(entry: LogEntry): LogTotals {
-  const { usage } = entry;
-  const cached = field(usage?.prompt_tokens_details ?? usage?.input_tokens_details, "cached_tokens");
+  const { cacheRead, cacheWrite, output } = usageFigures(entry.usage);
   return {
     requests: 1,
     errors: entry.error === undefined ? 0 : 1,
     bindingRefusals: isBindingRefusal(entry) ? 1 : 0,
     inputTokens: isCallForAnswer(entry) ? (entry.inputTokens ?? 0) : 0,
-    cacheReadTokens: figure(usage?.cache_read_input_tokens ?? cached),
-    cacheWriteTokens: figure(usage?.cache_creation_input_tokens),
-    outputTokens: figure(usage?.output_tokens ?? usage?.completion_tokens),
+    cacheReadTokens: cacheRead,
+    cacheWriteTokens: cacheWrite,
+    outputTokens: output,
     costDollars: entry.costDollars ?? 0,
   };
 }
-
-const figure = (value: unknown): number => (typeof value === "number" ? value : 0);
 
 function sumOf(one: LogTotals, other: LogTotals): LogTotals {
   return {

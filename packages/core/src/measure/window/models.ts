@@ -90,6 +90,12 @@ export const MODELS: ModelTable = Object.freeze({
   "claude-3": model(200_000, 4_096),
   claude: model(200_000, 32_000),
   // OpenAI
+  "gpt-5.6": model(1_050_000, 128_000),
+  "gpt-5.5": model(1_050_000, 128_000),
+  "gpt-5.4-mini": model(400_000, 128_000),
+  "gpt-5.4-nano": model(400_000, 128_000),
+  "gpt-5.4": model(1_050_000, 128_000),
+  "gpt-5-pro": model(400_000, 272_000),
   "gpt-5": model(400_000, 128_000),
   "gpt-4.1": model(1_047_576, 32_768),
   "gpt-4o": model(128_000, 16_384),

@@ -1,21 +1,10 @@
 import type { JsonRecord } from "@longhaul/core/internal/messages";
 import { claudeVersion, isAtLeast } from "@longhaul/core/internal/messages";
-import { type ClaudeFeatures, claudeFeatures, MODELS } from "@longhaul/core/measure";
+import { claudeFeatures, MODELS } from "@longhaul/core/measure";
+import { type ModelOptions, serves } from "../../model-options.ts";
 import type { SimulatedModel } from "../request.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";
-
-/**
- * A model that a test adds, or a known model with other sizes. The defaults are those of a Claude model with
- * this name.
- */
-export interface ModelOptions {
-  readonly id: string;
-  readonly windowTokens: number;
-  readonly maxOutputTokens?: number;
-  readonly bindsThinking?: boolean;
-  readonly features?: Partial<ClaudeFeatures>;
-}
 
 /** Name of the whole model family in the table of models. No model has this name. */
 const FAMILY = "claude";
@@ -46,7 +35,7 @@ export class Catalog {
         features: claudeFeatures(id),
       });
     }
-    for (const model of added) this.#models.set(model.id, addedModel(model));
+    for (const model of added) if (serves("anthropic", model)) this.#models.set(model.id, addedModel(model));
   }
 
   find(id: unknown): SimulatedModel | undefined {

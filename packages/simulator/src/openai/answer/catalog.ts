@@ -1,15 +1,9 @@
 import type { JsonRecord } from "@longhaul/core/internal/messages";
 import { findModel } from "@longhaul/core/measure";
+import { type ModelOptions, serves, type TokenPrices } from "../../model-options.ts";
 import type { OpenAiModel } from "../request.ts";
 import { refuse } from "../wording/refuse.ts";
-import { KNOWN_MODELS, type KnownModel, RETIRED_MODELS, type TokenPrices } from "./known-models.ts";
-
-/** A model that a test adds, or a known model with other sizes. */
-export interface AddedModel {
-  readonly id: string;
-  readonly windowTokens: number;
-  readonly maxOutputTokens?: number;
-}
+import { KNOWN_MODELS, type KnownModel, RETIRED_MODELS } from "./known-models.ts";
 
 /** Way in which the prompt cache of a model works. */
 export type CachingKind =
@@ -39,10 +33,11 @@ export class OpenAiCatalog {
   readonly #added: ReadonlySet<string>;
 
   /** @param windowTokens window of every known model. The maximum output of these models does not change. */
-  constructor(added: readonly AddedModel[] = [], windowTokens?: number) {
+  constructor(added: readonly ModelOptions[] = [], windowTokens?: number) {
     for (const known of KNOWN_MODELS) this.#models.set(known.id, catalogModel(known, windowTokens));
-    for (const model of added) this.#models.set(model.id, this.#addedModel(model));
-    this.#added = new Set(added.map(({ id }) => id));
+    const own = added.filter((model) => serves("openai", model));
+    for (const model of own) this.#models.set(model.id, this.#addedModel(model));
+    this.#added = new Set(own.map(({ id }) => id));
   }
 
   /** Finds a model by its name or by the name of a dated snapshot. */
@@ -68,14 +63,18 @@ export class OpenAiCatalog {
     return [...this.#models.values()];
   }
 
-  #addedModel({ id, windowTokens, maxOutputTokens }: AddedModel): CatalogModel {
-    const like = this.find(id);
+  #addedModel({ id, windowTokens, maxOutputTokens, efforts, prices }: ModelOptions): CatalogModel {
+    const like = this.find(id) ?? PLAIN_MODEL;
+    const ownEfforts = efforts ?? like.efforts;
     return {
-      ...(like ?? PLAIN_MODEL),
+      ...like,
       id,
       windowTokens,
       maxInputTokens: windowTokens,
       maxOutputTokens: maxOutputTokens ?? Math.floor(windowTokens * DEFAULT_OUTPUT_SHARE),
+      isReasoning: ownEfforts.length > 0,
+      efforts: ownEfforts,
+      prices: prices ?? like.prices,
     };
   }
 }

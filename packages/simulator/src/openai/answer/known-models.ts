@@ -1,11 +1,4 @@
-/** Prices in dollars per million tokens. */
-export interface TokenPrices {
-  readonly input: number;
-  readonly cached: number;
-  readonly output: number;
-  /** Price of tokens that a call writes into the cache. Default: the input price. */
-  readonly written?: number;
-}
+import type { TokenPrices } from "../../model-options.ts";
 
 /** Facts about a model besides its sizes, which are in the model table of the core. */
 export interface KnownModel {
@@ -89,7 +82,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
       "gpt-5-nano": prices(0.05, 0.005, 0.4),
     },
   ),
-  { id: "gpt-5-pro", efforts: ["high"], maxInputTokens: INPUT_OF_400K, prices: prices(15, 15, 120) },
+  { id: "gpt-5-pro", efforts: ["high"], prices: prices(15, 15, 120) },
   ...generation(
     {},
     {
@@ -116,8 +109,6 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     { "gpt-oss-120b": undefined, "gpt-oss-20b": undefined },
   ),
   { id: "gpt-4-turbo", caching: "none", prices: prices(10, 10, 30) },
-  { id: "gpt-4", caching: "none", acceptsImages: false, prices: prices(30, 30, 60) },
-  { id: "gpt-3.5-turbo", caching: "none", acceptsImages: false, prices: prices(0.5, 0.5, 1.5) },
 ];
 
 /**
@@ -165,6 +156,7 @@ const RETIRED: Readonly<Record<string, readonly string[]>> = {
     "gpt-4o-search-preview-2025-03-11",
     "gpt-4o-mini-search-preview-2025-03-11",
   ],
+  "2026-10-23": ["gpt-3.5-turbo", "gpt-3.5-turbo-0125", "gpt-4", "gpt-4-0613"],
   "2026-08-10": ["gpt-5.2-chat-latest", "gpt-5.3-chat-latest"],
 };
 

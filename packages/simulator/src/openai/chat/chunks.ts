@@ -4,7 +4,7 @@ import type { BrokenEvents } from "../../server/delivery.ts";
 import { refusal } from "../wording/refuse.ts";
 import type { Completion, CompletionCall, CompletionChoice } from "./completion.ts";
 
-export const encodeChunk = (chunk: unknown): string => `data: ${JSON.stringify(chunk)}\n\n`;
+const encodeChunk = (chunk: unknown): string => `data: ${JSON.stringify(chunk)}\n\n`;
 const DONE = "data: [DONE]\n\n";
 
 /** Events of this API that a fault sends. */
