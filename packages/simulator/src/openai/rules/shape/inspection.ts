@@ -138,7 +138,8 @@ export function union(members: Readonly<Partial<Record<UnionMember, Check>>>): C
     if (check !== undefined) byType.set(member.split(" ")[0] ?? member, check);
   }
   const names = Object.keys(members);
-  const expected = `one of a ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+  const article = /^[aeio]/.test(names[0] ?? "") ? "an" : "a";
+  const expected = `one of ${article} ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
   return (value, inspection) => {
     const type = typeWords(value).split(" ")[1] ?? "null";
     const check = byType.get(type);

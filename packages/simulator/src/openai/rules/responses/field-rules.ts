@@ -1,0 +1,147 @@
+import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
+import type { OpenAiModel, OpenAiRequest } from "../../request.ts";
+import { refuse } from "../../wording/refuse.ts";
+import { listed, shortened } from "../shape/inspection.ts";
+import { inputItems, isGiven, recordIn, visitParts } from "./checked-body.ts";
+
+/** Refuses a history that the API does not have, and a request with nothing to answer. */
+export function checkHistory({ endpoint, body, earlier }: OpenAiRequest): void {
+  const { previous_response_id: previous, conversation } = body;
+  if (isGiven(previous) && isGiven(conversation)) refuse("twoHistories", null);
+  if (earlier === undefined) {
+    if (isGiven(conversation)) {
+      const id = isRecord(conversation) ? conversation.id : conversation;
+      refuse("conversationUnknown", null, { id: shortened(String(id)) });
+    }
+    if (isGiven(previous)) {
+      refuse("previousResponseUnknown", "previous_response_id", { id: shortened(String(previous)) });
+    }
+  }
+  const isElsewhere = isGiven(previous) || isGiven(conversation) || isGiven(body.prompt);
+  if (endpoint === "responses" && !isElsewhere && isEmpty(body.input)) refuse("nothingToAnswer", null);
+}
+
+const isEmpty = (input: unknown): boolean => input === "" || (Array.isArray(input) && input.length === 0);
+
+/** Refuses fields that do not go together. */
+export function checkCombinations({ body }: OpenAiRequest): void {
+  if (isGiven(body.stream_options) && body.stream !== true) refuse("streamOptionsAlone", "stream_options");
+  if (body.background === true && body.store === false) refuse("backgroundUnstored", "background");
+}
+
+// Abilities of the model
+
+/**
+ * Models that do not reason unless the request names an effort, and then take sampling parameters (guides to
+ * the models gpt-5.1 to gpt-5.4).
+ */
+const REASONS_ON_REQUEST = /^gpt-5\.[1-4]\b(?!.*(codex|pro|chat))/;
+
+/** Models from gpt-5.5 on keep every cache for 24 hours. */
+const LONG_RETENTION = { major: 5, minor: 5 } as const;
+
+/** Refuses fields that the model does not support. */
+export function checkAbilities({ body }: OpenAiRequest, model: OpenAiModel): void {
+  if (model.isReasoning) checkSampling(body, model);
+  checkReasoningFields(body, model);
+  checkLogprobs(body, model);
+  if (!model.isReasoning && includes(body, "reasoning.encrypted_content")) {
+    refuse("encryptedContentUnsupported", "include");
+  }
+  checkVerbosity(body, model);
+  if (body.prompt_cache_retention === "in_memory" && hasLongRetention(model.id)) {
+    refuse("longRetentionOnly", "prompt_cache_retention");
+  }
+  const { max_output_tokens: limit } = body;
+  if (typeof limit === "number" && limit > model.maxOutputTokens) {
+    const path = "max_output_tokens";
+    refuse("integerTooBig", path, { path, limit: model.maxOutputTokens, value: limit });
+  }
+}
+
+/** Reasoning models take sampling parameters only while they do not reason. A temperature of 1 is the default. */
+function checkSampling(body: JsonRecord, model: OpenAiModel): void {
+  if (!reasons(body, model)) return;
+  for (const path of ["temperature", "top_p", "presence_penalty", "frequency_penalty"]) {
+    if (!isGiven(body[path]) || (path === "temperature" && body[path] === 1)) continue;
+    refuse("parameterUnsupported", path, { path });
+  }
+}
+
+function reasons(body: JsonRecord, model: OpenAiModel): boolean {
+  const { effort } = recordIn(body.reasoning);
+  return isGiven(effort) ? effort !== "none" : !REASONS_ON_REQUEST.test(model.id);
+}
+
+function checkReasoningFields(body: JsonRecord, model: OpenAiModel): void {
+  const { effort, summary } = recordIn(body.reasoning);
+  if (!model.isReasoning) {
+    for (const [name, value] of Object.entries({ effort, summary })) {
+      const path = `reasoning.${name}`;
+      if (isGiven(value)) refuse("reasoningUnsupported", path, { path });
+    }
+  } else if (isGiven(effort) && !model.efforts.includes(String(effort))) {
+    const values = { value: String(effort), model: model.id, choices: listed(model.efforts) };
+    refuse("valueUnsupported", "reasoning.effort", values);
+  }
+}
+
+function checkLogprobs(body: JsonRecord, model: OpenAiModel): void {
+  if (!model.isReasoning || !reasons(body, model)) return;
+  if (includes(body, "message.output_text.logprobs")) refuse("logprobsUnsupported", "include");
+  if (typeof body.top_logprobs === "number" && body.top_logprobs > 0) {
+    refuse("logprobsUnsupported", "top_logprobs");
+  }
+}
+
+/** Models that do not reason write at medium verbosity only. */
+function checkVerbosity(body: JsonRecord, model: OpenAiModel): void {
+  const { verbosity } = recordIn(body.text);
+  if (model.isReasoning || !isGiven(verbosity) || verbosity === "medium") return;
+  const values = { value: String(verbosity), model: model.id, choices: listed(["medium"]) };
+  refuse("valueUnsupported", "text.verbosity", values);
+}
+
+function hasLongRetention(id: string): boolean {
+  const [, major = "0", minor = "0"] = /^gpt-(\d+)(?:\.(\d+))?\b/.exec(id) ?? [];
+  if (Number(major) !== LONG_RETENTION.major) return Number(major) > LONG_RETENTION.major;
+  return Number(minor) >= LONG_RETENTION.minor;
+}
+
+const includes = ({ include }: JsonRecord, value: string): boolean =>
+  Array.isArray(include) && include.includes(value);
+
+/** Refuses images for a model that does not see, and items of reasoning for a model that does not reason. */
+export function checkModelInput(
+  earlier: readonly JsonRecord[],
+  { body }: OpenAiRequest,
+  model: OpenAiModel,
+): void {
+  const input = inputItems(body);
+  if (!model.acceptsImages) input.forEach(refuseImages);
+  if (model.isReasoning || model.id.startsWith("computer-use")) return;
+  const isReasoning = ({ type }: JsonRecord): boolean => type === "reasoning";
+  if (earlier.some(isReasoning) || input.some(isReasoning)) refuse("reasoningItemsUnsupported", "input");
+}
+
+function refuseImages(item: JsonRecord, index: number): void {
+  visitParts(item, ({ type }, place) => {
+    const path = `input[${index}].${place}`;
+    if (type === "input_image" || type === "computer_screenshot") refuse("imagesUnsupported", path, { path });
+  });
+}
+
+/** Refuses JSON mode if no message asks for JSON: the model would write white space without end. */
+export function checkJsonMode(items: readonly JsonRecord[], body: JsonRecord): void {
+  if (recordIn(recordIn(body.text).format).type !== "json_object") return;
+  if (!items.some(mentionsJson)) refuse("jsonWordMissing", "input");
+}
+
+function mentionsJson(item: JsonRecord): boolean {
+  const isAbout = (value: unknown): boolean => typeof value === "string" && /json/i.test(value);
+  let isFound = isAbout(item.content) || isAbout(item.output);
+  visitParts(item, ({ text }) => {
+    isFound ||= isAbout(text);
+  });
+  return isFound;
+}
