@@ -40,13 +40,6 @@ const BODY_TEXTS = {
     source:
       "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.6",
   },
-  conversationUnknown: {
-    verified: true,
-    text: "Conversation with id '{id}' not found.",
-    status: 404,
-    source:
-      "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.6",
-  },
   parameterUnsupported: {
     verified: true,
     text: "Unsupported parameter: '{path}' is not supported with this model.",

@@ -6,9 +6,11 @@ export const STORED_TEXTS = {
     source: "not documented. The form is that of the text for an unknown `previous_response_id`",
   },
   conversationUnknown: {
+    verified: true,
     status: 404,
     text: "Conversation with id '{id}' not found.",
-    source: "not documented. The form is that of the text for responses",
+    source:
+      "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.6",
   },
   conversationItemUnknown: {
     status: 404,

@@ -1,17 +1,7 @@
+import { imageTypeOf } from "../../../shape/image-type.ts";
 import { string } from "../../../shape/shape-check.ts";
 import { refuse } from "../../wording/refuse.ts";
 import { type Check, type Inspection, shortened } from "../shape/inspection.ts";
-
-/** Beginnings of base64 text that every file of a format has. */
-const IMAGE_BEGINNINGS: readonly RegExp[] = [
-  /^iVBORw0KGgo/, // PNG
-  /^\/9j\//, // JPEG
-  /^R0lGOD[dl]h/, // GIF
-  /^UklGR.{6}XRUJQ/, // WebP: RIFF, four bytes of size, WEBP
-];
-
-/** Characters of base64 text that decide on the format. */
-const BEGINNING_CHARACTERS = 24;
 
 /** Longest scheme and media type that a data URL may have before its comma. */
 const MAX_HEAD_CHARACTERS = 200;
@@ -32,8 +22,7 @@ export const imageUrl: Check = (value, inspection) => {
   if (!mediaType.startsWith("image/")) {
     refuseData("imageDataInvalid", `unsupported MIME type '${shortened(mediaType)}'`, inspection);
   }
-  const beginning = base64.slice(0, BEGINNING_CHARACTERS);
-  if (!IMAGE_BEGINNINGS.some((format) => format.test(beginning))) refuse("imageUndecodable", "input");
+  if (imageTypeOf(base64) === undefined) refuse("imageUndecodable", "input");
 };
 
 /** Checks the data of a file. The API accepts many media types, so only the form is checked. */

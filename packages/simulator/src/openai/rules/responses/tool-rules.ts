@@ -1,5 +1,6 @@
 import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import { refuse } from "../../wording/refuse.ts";
+import { checkFormatSchema, checkFunctionSchema } from "../schema/check-schema.ts";
 import { shortened } from "../shape/inspection.ts";
 import { recordIn, recordsIn } from "./checked-body.ts";
 
@@ -17,9 +18,30 @@ export function checkTools(body: JsonRecord, items: readonly JsonRecord[]): void
   const added = items.flatMap(({ type, tools }) =>
     type === "additional_tools" || type === "tool_search_output" ? recordsIn(tools) : [],
   );
+  checkSchemas(offered, "tools");
   checkChoice(body.tool_choice, [...offered, ...added]);
   checkMinimalEffort(body, offered);
   checkSearch(offered);
+}
+
+/**
+ * Checks the schemas of functions. A function without `strict` is strict only if its schema allows it, so the
+ * rules for strict schemas apply to `strict: true` alone (guide on function calling).
+ */
+function checkSchemas(tools: readonly JsonRecord[], place: string): void {
+  for (const [index, { type, name, parameters, strict, tools: inner }] of tools.entries()) {
+    const path = `${place}[${index}]`;
+    if (type === "namespace") checkSchemas(recordsIn(inner), `${path}.tools`);
+    if (type !== "function") continue;
+    const param = `${path}.parameters`;
+    checkFunctionSchema({ name: String(name), parameters, isStrict: strict === true, param });
+  }
+}
+
+/** Checks the schema of the output format. */
+export function checkFormat(body: JsonRecord): void {
+  const format = recordIn(recordIn(body.text).format);
+  if (format.type === "json_schema") checkFormatSchema(format, "responses");
 }
 
 function checkChoice(choice: unknown, tools: readonly JsonRecord[]): void {

@@ -12,7 +12,7 @@ import {
 } from "./field-rules.ts";
 import { checkIds, checkNamespaces, checkReasoning, checkStoredContent, checkTrigger } from "./item-rules.ts";
 import { checkPairs } from "./pairing.ts";
-import { checkTools } from "./tool-rules.ts";
+import { checkFormat, checkTools } from "./tool-rules.ts";
 
 /**
  * Throws an `ApiRefusal` for a request that the Responses API would refuse because of its body. The order of
@@ -28,6 +28,7 @@ export function validateResponses(request: OpenAiRequest, switches: OpenAiSwitch
   if (model === undefined && typeof body.model === "string") {
     refuse("requestedModelUnknown", "model", { model: shortened(body.model) });
   }
+  if (model?.isRetired === true) refuse("modelRetired", "model", { model: model.id });
   checkHistory(request);
   if (model === undefined || endpoint === "count_tokens") return;
   checkCombinations(request);
@@ -40,6 +41,7 @@ function checkItems(request: OpenAiRequest, switches: OpenAiSwitches): void {
   const input = inputItems(body);
   const items = [...earlier, ...input];
   checkTools(body, items);
+  checkFormat(body);
   if (model !== undefined) checkModelInput(earlier, request, model);
   checkTrigger(input);
   checkIds(items);
