@@ -40,17 +40,11 @@ const BODY_TEXTS = {
     source:
       "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.6",
   },
-  parameterUnsupported: {
+  samplingUnsupported: {
     verified: true,
     text: "Unsupported parameter: '{path}' is not supported with this model.",
     source:
       "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.6",
-  },
-  reasoningUnsupported: {
-    verified: true,
-    text: "Unsupported parameter: '{path}' is not supported with this model.",
-    code: "unsupported_parameter",
-    source: "captured: github.com/RageAgainstThePixel/OpenAI-DotNet/issues/500",
   },
   valueUnsupported: {
     verified: true,
@@ -98,17 +92,12 @@ const BODY_TEXTS = {
     source:
       "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.6 (metadata of chat completions)",
   },
-  streamOptionsAlone: {
-    text: "The 'stream_options' parameter is only supported when 'stream' is true.",
-    source:
-      'openai 7.55.0 resources/responses/responses.d.ts, stream_options: "Only set this when you set stream: true"',
-  },
   backgroundUnstored: {
     text: "Background mode requires 'store' to be true.",
     source:
       "guide on background mode: background sampling requires store=true, stateless requests are rejected",
   },
-  jsonWordMissing: {
+  jsonWordMissingInInput: {
     verified: true,
     text: "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
     source:
@@ -166,12 +155,6 @@ const ITEM_TEXTS = {
     code: "invalid_value",
     source:
       "captured: github.com/RooCodeInc/Roo-Code/pull/9839, github.com/langchain-ai/langchainjs/issues/11044; a trailing underscore is refused too",
-  },
-  urlInvalid: {
-    verified: true,
-    text: "Invalid '{path}'. Expected a valid URL, but got a value with an invalid format.",
-    code: "invalid_value",
-    source: "captured: quoted as an answer of the API by independent public repositories",
   },
   imageDataInvalid: {
     verified: true,

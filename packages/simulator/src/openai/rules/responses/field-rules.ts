@@ -64,7 +64,7 @@ function checkSampling(body: JsonRecord, model: OpenAiModel): void {
   if (!reasons(body, model)) return;
   for (const path of ["temperature", "top_p", "presence_penalty", "frequency_penalty"]) {
     if (!isGiven(body[path]) || (path === "temperature" && body[path] === 1)) continue;
-    refuse("parameterUnsupported", path, { path });
+    refuse("samplingUnsupported", path, { path });
   }
 }
 
@@ -78,7 +78,7 @@ function checkReasoningFields(body: JsonRecord, model: OpenAiModel): void {
   if (!model.isReasoning) {
     for (const [name, value] of Object.entries({ effort, summary })) {
       const path = `reasoning.${name}`;
-      if (isGiven(value)) refuse("reasoningUnsupported", path, { path });
+      if (isGiven(value)) refuse("parameterUnsupported", path, { field: path });
     }
   } else if (isGiven(effort) && !model.efforts.includes(String(effort))) {
     const values = { value: String(effort), model: model.id, choices: listed(model.efforts) };
@@ -134,7 +134,7 @@ function refuseImages(item: JsonRecord, index: number): void {
 /** Refuses JSON mode if no message asks for JSON: the model would write white space without end. */
 export function checkJsonMode(items: readonly JsonRecord[], body: JsonRecord): void {
   if (recordIn(recordIn(body.text).format).type !== "json_object") return;
-  if (!items.some(mentionsJson)) refuse("jsonWordMissing", "input");
+  if (!items.some(mentionsJson)) refuse("jsonWordMissingInInput", "input");
 }
 
 function mentionsJson(item: JsonRecord): boolean {
