@@ -122,6 +122,7 @@ const MAY_KNOW_FOLDER: Readonly<Record<string, Readonly<Record<string, readonly 
       "reply",
       "server",
     ],
+    journal: ["behaviors", "server"],
     recording: ["server"],
     behaviors: ["demo", "server"],
   },

@@ -3,5 +3,6 @@ export { HOSTILE_SECTIONS } from "./behaviors/summaries.ts";
 export { createRandom, type Random } from "./demo/random.ts";
 export { createDemoSession, demoFiles, demoFilesAtStart, tourProjectFiles } from "./demo-session.ts";
 export { createTokenCounter, type TokenCounter } from "./prompt/token-count.ts";
+export { requestReport } from "./server/request-report.ts";
 export { type UsageFigures, usageFigures } from "./server/usage-figures.ts";
 export { CODER_TURNS } from "./simulator.ts";

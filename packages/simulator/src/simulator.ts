@@ -13,6 +13,7 @@ import { spanSummaries } from "./behaviors/spans.ts";
 import { compactionSummary, summaries } from "./behaviors/summaries.ts";
 import { createFixedClock, type MovableClock } from "./clock.ts";
 import type { Behavior } from "./exchange.ts";
+import { type Controls, isForJournal, serveJournal } from "./journal/journal.ts";
 import type { ModelOptions } from "./model-options.ts";
 import { OpenAiCatalog } from "./openai/answer/catalog.ts";
 import { ModelAnswers } from "./openai/answer/model-answers.ts";
@@ -129,8 +130,22 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   });
   const begin = (): Session => beginSession(options, { counter, clock, log: requests });
   let session = begin();
+  const controls: Controls = {
+    requests,
+    reply: (...turns) => session.script.add(...turns),
+    turnsLeft: () => session.script.remaining(),
+    fail: (fault, conditions) => session.faults.arm(fault, conditions),
+    clearFaults: () => session.faults.clear(),
+    reset: () => {
+      requests.clear();
+      session = begin();
+    },
+  };
   const listening = await listen(options.port ?? 0, (request: IncomingMessage, response: ServerResponse) => {
-    session.router.serve(request, response).catch((error: unknown) => {
+    const served = isForJournal(request)
+      ? serveJournal(request, response, controls)
+      : session.router.serve(request, response);
+    served.catch((error: unknown) => {
       // The connection ends, so that the client does not wait forever. The error is thrown again, so that the
       // bug is visible.
       response.destroy();
@@ -142,12 +157,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     requests,
     clock,
     counter,
-    reply: (...turns) => session.script.add(...turns),
-    fail: (fault, conditions) => session.faults.arm(fault, conditions),
-    reset: () => {
-      requests.clear();
-      session = begin();
-    },
+    reply: controls.reply,
+    fail: controls.fail,
+    reset: controls.reset,
   };
 }
 

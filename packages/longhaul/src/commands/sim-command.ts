@@ -8,7 +8,7 @@ import {
   startSimulator,
   summaries,
 } from "@longhaul/simulator";
-import { CODER_TURNS, usageFigures } from "@longhaul/simulator/internal";
+import { CODER_TURNS, requestReport, usageFigures } from "@longhaul/simulator/internal";
 import type { Composition } from "../composition.ts";
 import { readScript, readSimConfig, type SimConfig } from "../sim-config.ts";
 import type { Terminal } from "../terminal.ts";
@@ -47,7 +47,7 @@ export async function sim(
   const simulator = await startSimulator({
     ...simulatorOptions(options, config),
     onRequest: (request) => {
-      if (options.json) return terminal.print(JSON.stringify(requestReport(request)));
+      if (options.json) return terminal.print(JSON.stringify({ type: "request", ...requestReport(request) }));
       const news = request.unknownBetas.filter((beta) => !warned.has(beta));
       for (const beta of news) terminal.print(unknownBetaLine(warned.add(beta) && beta, terminal));
       terminal.print(requestLine(request, terminal));
@@ -198,38 +198,6 @@ function ending(request: LoggedRequest, { dim, green, red, yellow }: Terminal["c
   if (outcome === "cut" || outcome === "abandoned") return `${red(outcome)}${byFault}${found}`;
   if (request.endpoint === "other") return dim(String(status ?? ""));
   return `${green(stopReason ?? String(status ?? ""))}${byFault}${found}`;
-}
-
-/**
- * Formats a line of `sim --json`. Omits the body of the request, because it is as long as the conversation.
- */
-function requestReport(request: LoggedRequest): Readonly<Record<string, unknown>> {
-  return {
-    type: "request",
-    index: request.index,
-    requestId: request.requestId,
-    method: request.method,
-    path: request.path,
-    endpoint: request.endpoint,
-    status: request.status ?? null,
-    outcome: request.outcome,
-    version: request.version ?? null,
-    betas: request.betas,
-    unknownBetas: request.unknownBetas,
-    purpose: request.purpose ?? null,
-    model: request.model ?? null,
-    stream: request.isStream,
-    bytes: request.bytes,
-    inputTokens: request.inputTokens ?? null,
-    usage: request.usage ?? null,
-    costDollars: request.costDollars ?? null,
-    stopReason: request.stopReason ?? null,
-    appliedEdits: request.appliedEdits,
-    fault: request.fault ?? null,
-    error: request.error ?? null,
-    findings: request.findings ?? [],
-    durationMs: Math.round(request.durationMs * 10) / 10,
-  };
 }
 
 function simTotals(totals: LogTotals, { colors, width }: Terminal): string {

@@ -78,7 +78,7 @@ describe("parseScript", () => {
     [[{ blocks: [], when: { purpose: "title" } }], 'turns[0].when.purpose must be one of "conversation"'],
     [[{ blocks: [], when: { provider: "x" } }], 'when.provider must be one of "anthropic", "openai"'],
     [[{ blocks: [], when: { tools: [] } }], 'when.tools must be a list of tool names, "some" or "none"'],
-    [[{ blocks: [], when: { nth: 1.5 } }], "when.nth must be a whole number of at least 0, but is 1.5"],
+    [[{ blocks: [], when: { nth: 1.5 } }], "when.nth must be a whole number of at least 1, but is 1.5"],
     [[{ blocks: [], when: { model: 5 } }], "when.model must be a string, or an object with a pattern"],
     [[{ blocks: [], when: { system: { pattern: "(" } } }], "when.system is not a regular expression"],
     [[{ blocks: [], when: { system: { flags: "i" } } }], "when.system.pattern must be a string"],
