@@ -1,12 +1,25 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAI } from "@ai-sdk/openai";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { coder, type Simulator, startSimulator } from "@longhaul/simulator";
-import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
+import {
+  generateObject,
+  generateText,
+  jsonSchema,
+  type LanguageModel,
+  stepCountIs,
+  streamText,
+  tool,
+} from "ai";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { LIST_FILES, READ_FILE, REQUEST, runTool } from "./workspace.ts";
+
+const TURNS = 10;
 
 let simulator: Simulator;
 beforeEach(async () => {
-  simulator = await startSimulator({ behaviors: [coder({ turns: 6, inventsPaths: true })] });
+  simulator = await startSimulator({ behaviors: [coder({ turns: TURNS, inventsPaths: true })] });
 });
 afterEach(() => simulator.close());
 
@@ -24,6 +37,59 @@ const tools = () =>
       }),
     ]),
   );
+
+const OPENAI_MODELS: Readonly<Record<string, () => LanguageModel>> = {
+  "@ai-sdk/openai with chat completions": () =>
+    createOpenAI({ baseURL: simulator.openAiUrl, apiKey: "any" }).chat("gpt-5.4"),
+  "@ai-sdk/openai-compatible": () =>
+    createOpenAICompatible({
+      name: "simulated",
+      baseURL: simulator.openAiUrl,
+      apiKey: "any",
+      supportsStructuredOutputs: true,
+    })("gpt-4.1"),
+};
+
+describe.each(Object.entries(OPENAI_MODELS))("the AI SDK with %s", (name, openAiModel) => {
+  it(`generateText with ${name} runs a conversation with tools against the simulator`, async () => {
+    const { steps, finishReason, totalUsage } = await generateText({
+      model: openAiModel(),
+      tools: tools(),
+      system: "You answer questions about a project.",
+      prompt: REQUEST,
+      stopWhen: stepCountIs(20),
+    });
+    expect(steps.length).toBeGreaterThan(TURNS);
+    expect(finishReason).toBe("stop");
+    expect(totalUsage.inputTokens).toBe(simulator.requests.totals.inputTokens);
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
+  it(`streamText with ${name} runs a conversation with tools against the simulator`, async () => {
+    const result = streamText({
+      model: openAiModel(),
+      tools: tools(),
+      prompt: REQUEST,
+      stopWhen: stepCountIs(20),
+    });
+    let text = "";
+    for await (const piece of result.textStream) text += piece;
+    expect(text).not.toBe("");
+    expect(await result.finishReason).toBe("stop");
+    expect(simulator.requests.invalid).toEqual([]);
+    expect(simulator.requests.messages.length).toBeGreaterThan(TURNS);
+  });
+
+  it(`generateObject with ${name} gets an object that fits the schema`, async () => {
+    const { object } = await generateObject({
+      model: openAiModel(),
+      schema: z.object({ title: z.string(), lines: z.array(z.number()) }),
+      prompt: "Describe the bug.",
+    });
+    expect(object).toEqual({ title: expect.any(String), lines: expect.any(Array) });
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+});
 
 describe("the AI SDK with @ai-sdk/anthropic", () => {
   it("generateText runs a conversation with tools against the simulator, step by step", async () => {
