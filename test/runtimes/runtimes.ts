@@ -173,7 +173,9 @@ const chromium = (where: "page" | "web worker"): Runtime => ({
       where === "page"
         ? `<script type="module" src="/program.js"></script>`
         : `<script>${WORKER_PAGE}</script>`;
-    files.set("/", `<!doctype html><title>longhaul</title>${script}`);
+    // A program that fails while it loads never sets anything, so the page records the error.
+    const watch = `<script>addEventListener("error", ({ message }) => { globalThis.failure ??= message; });</script>`;
+    files.set("/", `<!doctype html><title>longhaul</title>${watch}${script}`);
     const server = await serve(files);
     try {
       return await inChromium(place, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
