@@ -75,7 +75,7 @@ const part = tagged({
 });
 
 const parts = filledList(part, { of: "objects" });
-export const content: Check = union({ string: anything, "array of objects": parts });
+const content: Check = union({ string: anything, "array of objects": parts });
 
 // Calls
 

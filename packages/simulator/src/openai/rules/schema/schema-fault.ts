@@ -234,7 +234,7 @@ function subschemas(schema: JsonRecord, { step: before, level }: Place): Place[]
       }
     }
     if (!MAP_KEYWORDS.includes(keyword) || !isRecord(value)) continue;
-    // Definitions stand for themselves. They count from the top, because a reference may use them anywhere.
+    // A reference may use a definition anywhere, so the levels of a definition count from its own top.
     const from = keyword === "$defs" || keyword === "definitions" ? 0 : level;
     for (const name of Object.keys(value)) {
       found.push({ schema: value[name], step: { name, before: step }, level: from });
