@@ -110,6 +110,7 @@ const SOUND: readonly [conversation: string, body: object, call?: ChatCall][] = 
         user(),
         assistant(null, { function_call: { name: "Read", arguments: "{}" } }),
         { role: "function", name: "Read", content: "out" },
+        { role: "function", name: "Read", content: null },
       ],
     },
   ],

@@ -75,6 +75,12 @@ const LOOSE: readonly Row[] = [
     "In context=('properties', 'paths'), array schema missing items.",
   ],
   [
+    "an array without items of any kind",
+    { type: "object", properties: { pair: { type: "array", prefixItems: [{ type: "string" }] } } },
+    { type: "object", properties: { pair: { type: "array", prefixItem: [] } } },
+    "In context=('properties', 'pair'), array schema missing items.",
+  ],
+  [
     "an array without items inside a definition",
     { type: "object", properties: {}, $defs: { list: { type: "array", items: { type: "string" } } } },
     { type: "object", properties: {}, $defs: { list: { type: "array" } } },
