@@ -94,6 +94,10 @@ const call = tagged({
 
 // Messages
 
+// Sources conflict on unknown fields of messages. Captured answers refuse them in calls, in files and in messages.
+// Measurements of August 2026 saw the API ignore some fields of user and system messages. The switch
+// `unknownFields` decides.
+
 /** Pattern of the name of a participant, captured: github.com/microsoft/autogen/issues/4157. */
 const participant: Fields = { name: namePattern };
 
