@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { type Group, startGroup } from "./process-group.ts";
 import type { Json } from "./wire.ts";
 
 /** A client that takes longer counts as hung. Clients answer within seconds. */
@@ -142,33 +143,6 @@ function resultOf(event: Json): Result {
   };
 }
 
-/** Starts the client as leader of its own process group, so that commands of the client end with it. */
-function start(place: Place, args: readonly string[]): { child: ChildProcess; ended: Promise<string> } {
-  const child = spawn(place.binary, args, { cwd: place.workspace, env: clientEnv(place), detached: true });
-  let errors = "";
-  child.stderr?.on("data", (data: Buffer) => {
-    errors += data.toString();
-  });
-  const limit = setTimeout(() => endGroup(child), LIMIT_MS);
-  const onExit = (): void => endGroup(child);
-  process.once("exit", onExit);
-  const ended = new Promise<string>((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", () => {
-      clearTimeout(limit);
-      process.off("exit", onExit);
-      endGroup(child);
-      resolve(errors);
-    });
-  });
-  return { child, ended };
-}
-
-function endGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // The process group has already ended.
-  }
+function start(place: Place, args: readonly string[]): Group {
+  return startGroup(place.binary, args, { cwd: place.workspace, env: clientEnv(place), limitMs: LIMIT_MS });
 }

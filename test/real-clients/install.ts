@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const CLAUDE_CODE = "@anthropic-ai/claude-code";
@@ -39,7 +39,47 @@ export function newestClaudeCode(): string | undefined {
   return status === 0 ? stdout.trim() : undefined;
 }
 
-function install(name: string, version: string, more: readonly string[] = []): string {
+/** Returns the executable of this version of Node. Installs it if it is missing. */
+export function installNode(version: string): string {
+  // The package `node` only downloads one of the packages for a platform, in an install script.
+  const prefix = process.platform === "darwin" ? "node-bin-" : "node-";
+  const name = `${prefix}${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+  return existing(join(install(name, version), "node_modules", name, "bin", "node"));
+}
+
+/**
+ * Returns the executable of a client whose program is in a package for the platform.
+ * @param prefix the beginning of that package's name
+ * @param path the program inside that package
+ */
+export function platformBinary(name: string, version: string, prefix: string, path: string): string {
+  const platformPackage = `${prefix}${process.platform}-${process.arch}`;
+  return existing(join(install(name, version), "node_modules", platformPackage, path));
+}
+
+const PROGRAMS = fileURLToPath(new URL("programs/", import.meta.url));
+
+/** Copies a program of the folder `programs` beside the packages that it imports, and returns its path. */
+export function installProgram(program: string, packages: Readonly<Record<string, string>>): string {
+  const specs = Object.entries(packages).map(([name, version]) => `${name}@${version}`);
+  const [first = "", ...others] = specs;
+  const at = first.lastIndexOf("@");
+  const folder = install(first.slice(0, at), first.slice(at + 1), others);
+  cpSync(PROGRAMS, folder, { recursive: true });
+  return join(folder, `${program}.mjs`);
+}
+
+function existing(path: string): string {
+  if (!existsSync(path)) {
+    throw new Error(
+      `There is no ${basename(path)} in ${dirname(path)} for ${process.platform} ${process.arch}.`,
+    );
+  }
+  return path;
+}
+
+/** Installs a package without its install scripts and returns the folder. `more` are arguments of npm. */
+export function install(name: string, version: string, more: readonly string[] = []): string {
   const folder = join(INSTALLED, `${name.split("/").at(-1)}-${version}`);
   // npm writes this file last. If the file is missing, an install was interrupted and starts again.
   if (existsSync(join(folder, "node_modules", ".package-lock.json"))) return folder;

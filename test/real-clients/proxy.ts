@@ -19,6 +19,8 @@ export async function startProxy(): Promise<RefusingProxy> {
   });
   server.on("connect", (request, socket: Socket) => {
     refuse(request.url ?? "unknown");
+    // A client that ends at once resets the connection.
+    socket.on("error", () => socket.destroy());
     socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -4,13 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Place } from "./client.ts";
+import { clientRow } from "./client-rows.ts";
 import { installAgentSdk, installClaudeCode, newestClaudeCode } from "./install.ts";
 import { type LaneReport, runLane } from "./lane.ts";
 import { type CellResult, isRed, matrixText } from "./matrix.ts";
 import { OPERATIONS } from "./operations.ts";
 import { AGENT_SDK_VERSION, CLAUDE_CODE_VERSIONS } from "./pins.ts";
 import { type RefusingProxy, startProxy } from "./proxy.ts";
-import { SimProcess, type SimRowOptions, simRow, talkWith } from "./sim-rows.ts";
+import { SIM_CLIENTS } from "./sim-clients.ts";
+import { SimProcess } from "./sim-process.ts";
+import { type SimRowOptions, simRow, talkWith } from "./sim-rows.ts";
 
 /** An older model, for which clients send reminders inside user messages. */
 const OLD_MODEL = "claude-sonnet-4-5";
@@ -30,6 +33,8 @@ const BINDING_MODEL = "claude-sonnet-5-5";
 
 /** Suffix of a column whose faults do not fail the run. */
 const NEWEST = " (newest)";
+/** Heading of the column of clients that have no operations on session files. */
+const SIM_COLUMN = "longhaul sim";
 const NEWEST_PINNED = CLAUDE_CODE_VERSIONS.at(-1) ?? "";
 
 const { values } = parseArgs({
@@ -63,6 +68,7 @@ async function main(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "longhaul-clients-"));
   const run: Run = { folder, proxy: await startProxy(), cells: [] };
   const reports = await Promise.all(columns().map((column) => runColumn(run, column)));
+  reports.push([await runClientRows(run)]);
   run.proxy.close();
   print(run, reports.flat(), performance.now() - startedAt);
   const { cells } = run;
@@ -93,11 +99,7 @@ function columns(): readonly Column[] {
  * cannot start.
  */
 async function runColumn(run: Run, column: Column): Promise<readonly LaneReport[]> {
-  const onCell = (cell: CellResult): void => {
-    run.cells.push(cell);
-    const fault = cell.faults[0] === undefined ? "" : `: ${cell.faults[0]}`;
-    process.stderr.write(`clients: ${isRed(cell) ? "RED" : "ok "} ${cell.row}, ${cell.column}${fault}\n`);
-  };
+  const onCell = (cell: CellResult): void => report(run, cell);
   try {
     return await runRows(run, column, onCell);
   } catch (error) {
@@ -105,6 +107,25 @@ async function runColumn(run: Run, column: Column): Promise<readonly LaneReport[
     onCell({ row: "start", column: column.column, messages: 0, pairs: 0, markers: 0, faults: [fault] });
     return [];
   }
+}
+
+function report(run: Run, cell: CellResult): void {
+  run.cells.push(cell);
+  const fault = cell.faults[0] === undefined ? "" : `: ${cell.faults[0]}`;
+  process.stderr.write(`clients: ${isRed(cell) ? "RED" : "ok "} ${cell.row}, ${cell.column}${fault}\n`);
+}
+
+/** Runs every other client with `longhaul sim`, one after the other. */
+async function runClientRows(run: Run): Promise<LaneReport> {
+  let requests = 0;
+  for (const client of values.binding ? [] : SIM_CLIENTS) {
+    if (!isWanted(`sim: ${client.name}`)) continue;
+    const folder = join(run.folder, client.name.replaceAll(/[^a-z0-9]+/gi, "-"));
+    const { cells, calls } = await clientRow({ client, column: SIM_COLUMN, folder, proxy: run.proxy.url });
+    for (const cell of cells) report(run, cell);
+    requests += calls.length;
+  }
+  return { requests, examined: 0 };
 }
 
 /** Runs the operations on session files, then the conversations with `longhaul sim`. */

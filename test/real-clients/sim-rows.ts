@@ -1,68 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { LONGHAUL } from "./cell.ts";
 import { ask, clientEnv, type Place } from "./client.ts";
 import type { CellResult } from "./matrix.ts";
+import { changesBetween, fingerprints, writeProject } from "./project.ts";
 import { readLines, sessionPath } from "./session-file.ts";
+import type { SimProcess } from "./sim-process.ts";
 import type { Json } from "./wire.ts";
-
-/** Number of answers of the coder to one prompt, enough for several tools. */
-const TURNS = "6";
-const STARTED_WITHIN_MS = 20_000;
-
-/** `longhaul sim` as people start it, in a separate process. */
-export class SimProcess {
-  readonly url: string;
-  readonly requests: readonly Json[];
-  readonly #child: ChildProcess;
-
-  private constructor(child: ChildProcess, url: string, requests: readonly Json[]) {
-    this.#child = child;
-    this.url = url;
-    this.requests = requests;
-  }
-
-  static start(): Promise<SimProcess> {
-    const child = spawn(process.execPath, [LONGHAUL, "sim", "--json", "--turns", TURNS], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    process.once("exit", () => child.kill());
-    const requests: Json[] = [];
-    return new Promise((resolve, reject) => {
-      const limit = setTimeout(() => reject(new Error("longhaul sim did not start.")), STARTED_WITHIN_MS);
-      child.on("close", (code) => reject(new Error(`longhaul sim ended with ${code}.`)));
-      createInterface({ input: child.stdout }).on("line", (line) => {
-        const event = JSON.parse(line) as Json;
-        if (event.type === "request") requests.push(event);
-        if (event.type !== "listening") return;
-        clearTimeout(limit);
-        resolve(new SimProcess(child, String(event.url), requests));
-      });
-    });
-  }
-
-  /** Returns every model of the simulator, newest first. */
-  async models(): Promise<readonly string[]> {
-    const headers = { "x-api-key": "any", "anthropic-version": "2023-06-01" };
-    const response = await fetch(`${this.url}/v1/models?limit=1000`, { headers });
-    const { data } = (await response.json()) as { readonly data: readonly { readonly id: string }[] };
-    return data.map(({ id }) => id);
-  }
-
-  /** Returns the model calls since this index. */
-  calls(from: number): readonly Json[] {
-    return this.requests
-      .slice(from)
-      .filter(({ endpoint }) => endpoint === "messages" || endpoint === "count_tokens");
-  }
-
-  stop(): void {
-    this.#child.kill();
-  }
-}
 
 export interface SimRowOptions {
   readonly row: string;
@@ -151,33 +93,8 @@ export function talkWith(sdk: AgentSdk): (place: Place, prompt: string) => Promi
   };
 }
 
-function writeProject(folder: string): void {
-  mkdirSync(join(folder, "src"), { recursive: true });
-  writeFileSync(join(folder, "README.md"), "# A small project\n\nIt adds numbers.\n");
-  writeFileSync(
-    join(folder, "src", "index.ts"),
-    "export const add = (a: number, b: number): number => a + b;\n",
-  );
-  writeFileSync(join(folder, "src", "index.test.ts"), 'import { add } from "./index.ts";\n\nadd(1, 2);\n');
-}
-
-/** Returns a hash of each file in the folders. */
-function fingerprints(folders: readonly string[]): ReadonlyMap<string, string> {
-  const entries = folders.flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }));
-  const files = entries.filter((one) => one.isFile());
-  const paths = files.map((file) => join(file.parentPath, file.name));
-  return new Map(paths.map((path) => [path, createHash("sha256").update(readFileSync(path)).digest("hex")]));
-}
-
-function changesBetween(
-  before: ReadonlyMap<string, string>,
-  after: ReadonlyMap<string, string>,
-): readonly string[] {
-  const paths = new Set([...before.keys(), ...after.keys()]);
-  return [...paths].filter((path) => before.get(path) !== after.get(path)).map((path) => `${path} changed`);
-}
-
-const refusalsOf = (calls: readonly Json[]): readonly string[] =>
+/** Lists the model calls that the simulator refused. */
+export const refusalsOf = (calls: readonly Json[]): readonly string[] =>
   calls.filter(({ error }) => error !== null).map(({ error }) => `refused: ${(error as Json).message}`);
 
 function blocksIn(lines: readonly Json[]): readonly Json[] {

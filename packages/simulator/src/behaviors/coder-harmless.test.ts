@@ -248,6 +248,31 @@ describe("the working folder that the coder finds in a request", () => {
     ],
     ["reads the working folder from a cwd tag", { messages: [reminder("<cwd>/w/d</cwd>")] }, "/w/d"],
     [
+      "reads the working folder from a cwd tag of several lines",
+      { system: "<cwd>\n/w/my d\n</cwd>" },
+      "/w/my d",
+    ],
+    [
+      "reads the working folder from a numbered list",
+      { system: "Facts:\n1. Platform: linux\n2. Working Directory: /w/f\n" },
+      "/w/f",
+    ],
+    [
+      "reads the working folder from a sentence in a reminder",
+      { messages: [reminder("I'm currently working in the directory: /w/g")] },
+      "/w/g",
+    ],
+    [
+      "reads the working folder from a description that lists its files",
+      { messages: [human("I'm currently working in the directory: /w/h\nFiles:\n\n/w/h/\n- a.ts")] },
+      "/w/h",
+    ],
+    [
+      "ignores such a sentence in a user message without the list of files",
+      { messages: [human("I'm currently working in the directory: /etc")] },
+      undefined,
+    ],
+    [
       "ignores a working folder in a user message",
       { messages: [human("Working directory: /etc")] },
       undefined,

@@ -17,11 +17,32 @@ const limits: ReplyLimits = {
   roomTokens: 100_000,
   stopSequences: [],
   thinks: true,
+  mustThink: false,
   omitsThinking: false,
 };
 const compose = (turn: Turn, changed: Partial<ReplyLimits> = {}) =>
   composeReply(turn, { ...limits, ...changed }, makers);
 const say = (text: string): Turn => ({ blocks: [{ type: "text", text }] });
+
+describe("a reply in the mode that always thinks", () => {
+  const call = { type: "tool_use", name: "Read", input: {} } as const;
+  const types = (turn: Turn, mustThink: boolean): readonly string[] =>
+    compose(turn, { mustThink }).content.map(({ type }) => type);
+
+  it("a turn that calls a tool without thinking gets thinking first, as from the API", () => {
+    const turn: Turn = { blocks: [{ type: "text", text: "I look." }, call] };
+    expect(types(turn, true)).toEqual(["thinking", "text", "tool_use"]);
+    expect(types(turn, false)).toEqual(["text", "tool_use"]);
+  });
+
+  it("a turn without calls, and a turn that thinks, stay as they are", () => {
+    expect(types(say("done"), true)).toEqual(["text"]);
+    expect(types({ blocks: [{ type: "thinking", thinking: "Hm." }, call] }, true)).toEqual([
+      "thinking",
+      "tool_use",
+    ]);
+  });
+});
 
 describe("the stop reason of a reply", () => {
   it("a reply has the stop reason end_turn, or tool_use after a tool call", () => {

@@ -24,6 +24,11 @@ export interface ReplyLimits {
   readonly stopSequences: readonly string[];
   /** False if the call disabled thinking. */
   readonly thinks: boolean;
+  /**
+   * True for the mode `enabled`, in which a model thinks before it calls a tool. The API refuses a conversation
+   * in which it did not.
+   */
+  readonly mustThink: boolean;
   /** True for `display: "omitted"`. The client then gets the signature of thinking without its text. */
   readonly omitsThinking: boolean;
 }
@@ -43,7 +48,7 @@ export function composeReply(turn: Turn, limits: ReplyLimits, makers: ReplyMaker
   const content: ContentBlock[] = [];
   let spent = 0;
   let thinkingTokens = 0;
-  for (const planned of turn.blocks) {
+  for (const planned of limits.mustThink ? withThinking(turn.blocks) : turn.blocks) {
     if (planned.type === "thinking" && !limits.thinks) continue;
     const stop = planned.type === "text" ? findStop(planned.text, limits.stopSequences) : undefined;
     const block = stop === undefined ? planned : { ...planned, text: stop.text };
@@ -70,6 +75,13 @@ export function composeReply(turn: Turn, limits: ReplyLimits, makers: ReplyMaker
       delayMs: turn.delayMs ?? 0,
     };
   }
+}
+
+/** Puts thinking before a turn that calls tools without it, such as a turn of a script. */
+function withThinking(blocks: readonly TurnBlock[]): readonly TurnBlock[] {
+  const calls = blocks.some(({ type }) => type === "tool_use");
+  const isOpen = blocks[0]?.type === "thinking" || blocks[0]?.type === "raw";
+  return calls && !isOpen ? [{ type: "thinking", thinking: "A tool helps here." }, ...blocks] : blocks;
 }
 
 interface WrittenBlock extends Omit<CutText, "text"> {

@@ -267,6 +267,7 @@ function replyLimits(body: JsonRecord, model: SimulatedModel, inputTokens: numbe
       (sequence): sequence is string => typeof sequence === "string" && sequence !== "",
     ),
     thinks: thinkingMode(body, model) !== "disabled",
+    mustThink: thinkingMode(body, model) === "enabled",
     omitsThinking: stringField(body.thinking, "display") === "omitted",
   };
 }

@@ -1,4 +1,5 @@
 import {
+  asList,
   contentBlocks,
   contentText,
   firstString,
@@ -9,7 +10,7 @@ import {
 import type { ApiMessage } from "@longhaul/core/messages";
 import type { SeenRequest } from "../../exchange.ts";
 import { LOOK_BACK_MESSAGES } from "./progress.ts";
-import { kindOf, type ToolKind } from "./tools.ts";
+import { isFileEditor, kindOf, type ToolKind } from "./tools.ts";
 import { isPlainPath, pathInside, workingFolder } from "./working-folder.ts";
 
 /** A call with its result. */
@@ -96,10 +97,18 @@ function kindIn({ name, input }: { name: string; input: JsonRecord }): ToolKind 
   if (input.command === "view") return "read";
   if (input.command === "create") return "write";
   if (input.command === "str_replace" || input.command === "insert") return "edit";
+  if (isFileEditor(name)) return typeof input.old_text === "string" ? "edit" : "write";
   return kindOf(name);
 }
 
+/** Returns the path in the input of a call. Of several files, the first one counts. */
 export function pathIn(input: JsonRecord): string | undefined {
+  const [first] = [...asList(input.files), ...asList(input.paths)];
+  if (typeof first === "string") return first;
+  return pathInFields(isRecord(first) ? first : input);
+}
+
+function pathInFields(input: JsonRecord): string | undefined {
   return firstString(
     input,
     "file_path",

@@ -15,10 +15,16 @@ const PROPERTIES: readonly (readonly [names: RegExp, value: (idea: Idea) => unkn
   ],
   [/^path$/, ({ kind, path, folder }) => (kind === "grep" || kind === "list" ? folder : path)],
   [/^(paths|files|filepaths)$/, ({ path }) => (path === undefined ? undefined : [path])],
-  [/^(oldstring|oldstr|oldtext|find)$/, ({ oldText }) => oldText],
-  [/^(newstring|newstr|newtext|replacement|inserttext)$/, ({ newText }) => newText],
+  // A tool that writes and edits needs the old text only for an edit.
+  [/^(oldstring|oldstr|oldtext|find)$/, ({ kind, oldText }) => (kind === "write" ? undefined : oldText)],
+  [
+    /^(newstring|newstr|newtext|replacement|inserttext)$/,
+    ({ kind, content, newText }) => (kind === "write" ? content : newText),
+  ],
   [/^(content|contents|filetext|newsource)$/, ({ content }) => (content === "" ? undefined : content)],
-  [/^(command|cmd|script)$/, ({ command }) => command],
+  [/^script$/, ({ command }) => command],
+  [/^commands$/, ({ command }) => [command]],
+  [/^queries$/, ({ pattern }) => [pattern]],
   [/^(description|title|reason|explanation)$/, ({ description }) => description],
   [/^(pattern|regex)$/, ({ pattern }) => pattern],
   [/^(query|searchterm|q)$/, ({ kind, pattern, query }) => (kind === "grep" ? pattern : query)],
@@ -36,8 +42,9 @@ const PROPERTIES: readonly (readonly [names: RegExp, value: (idea: Idea) => unkn
   [/^runinbackground$/, ({ kind }) => (kind === "agent" ? false : undefined)],
   [/^outputmode$/, () => "content"],
   [/^headlimit$/, () => 50],
-  [/^timeout(ms)?$/, () => 120_000],
 ];
+
+const TIMEOUT_SECONDS = 120;
 
 const NAMED_TODOS = /^(todos|items|plan|tasks)$/;
 
@@ -58,12 +65,21 @@ function todoForms({ todos }: Idea): readonly unknown[] {
   ];
 }
 
+/** Returns a timeout in seconds if the schema says so, otherwise in milliseconds. */
+function timeoutFor(schema: JsonRecord): number {
+  const hasSeconds = /(?<!milli)second/i.test(JSON.stringify(schema));
+  return hasSeconds ? TIMEOUT_SECONDS : TIMEOUT_SECONDS * 1_000;
+}
+
 export function inputFor(tool: CoderTool, idea: Idea, random: Random): JsonRecord {
   if (tool.form === "editor") return editorInput(idea);
   if (tool.form === "memory") return memoryInput(idea, random);
-  const suggest: Suggest = (name) => {
+  const suggest: Suggest = (name, schema) => {
     const bare = name.toLowerCase().replace(/[^a-z0-9]/g, "");
     if (NAMED_TODOS.test(bare)) return todoForms(idea);
+    if (/^timeout(ms)?$/.test(bare)) return [timeoutFor(schema)];
+    // Some shells take a program with its arguments.
+    if (/^(command|cmd)$/.test(bare)) return [idea.command, ["bash", "-c", idea.command]];
     const value = PROPERTIES.find(([names]) => names.test(bare))?.[1](idea);
     return value === undefined ? [] : [value];
   };

@@ -7,12 +7,12 @@ import { toolChoiceOf } from "../wishes.ts";
  * list of names.
  */
 const NAMES = {
-  read: "read readfile viewfile openfile fileread catfile readtextfile getfilecontents",
+  read: "read readfile readfiles viewfile openfile fileread catfile readtextfile getfilecontents",
   write: "write writefile createfile filewrite writetofile savefile createnewfile",
   edit: "edit editfile fileedit multiedit strreplace searchreplace replaceinfile replace",
   shell: `bash shell runcommand execute executecommand terminal runterminalcmd exec
-          runshellcommand runinterminal localshell runbash`,
-  grep: "grep search searchfiles searchfilecontent codesearch ripgrep grepsearch",
+          runshellcommand runinterminal localshell runbash runcommands execcommand shellcommand`,
+  grep: "grep search searchcodebase searchfiles searchfilecontent codesearch ripgrep grepsearch",
   list: "glob findfiles filesearch listfiles listdirectory listdir ls list",
   fetch: "webfetch fetch fetchurl httpget readurl",
   "web-search": "websearch searchweb googlewebsearch",
@@ -39,7 +39,7 @@ export interface CoderTool {
 }
 
 /** Matches tools that wait for a person. A call of such a tool would block the session. */
-const WAITS_FOR_A_PERSON = /ask.?user|exit.?plan|enter.?plan|confirm|approval/i;
+const WAITS_FOR_A_PERSON = /ask.?(?:user|question|followup)|exit.?plan|enter.?plan|confirm|approval/i;
 
 const COMMAND_SCHEMA: JsonRecord = {
   type: "object",
@@ -85,6 +85,7 @@ export function coderTool(tool: JsonRecord): CoderTool | undefined {
   if (type !== "custom") return undefined;
   const schema = isRecord(tool.input_schema) ? tool.input_schema : {};
   if (takesEditorCommands(schema)) return editor;
+  if (isFileEditor(name)) return { name, kinds: ["write", "edit"], schema, form: "plain" };
   const kind = isMcp(name) && !takesPath(schema) ? "other" : kindOf(name);
   return { name, kinds: [kind], schema, form: "plain" };
 }
@@ -93,6 +94,12 @@ function takesEditorCommands(schema: JsonRecord): boolean {
   const commands = asList(field(field(field(schema, "properties"), "command"), "enum"));
   return ["view", "create", "str_replace"].every((command) => commands.includes(command));
 }
+
+/**
+ * True for the tool `editor` of cline, which creates a file if the call has no old text, and edits it
+ * otherwise.
+ */
+export const isFileEditor = (name: string): boolean => name === "editor";
 
 /**
  * Returns the kind of a tool by its name. The name of an MCP tool ends with the plain tool name. An MCP tool

@@ -8,8 +8,10 @@ import type { SeenRequest } from "../../exchange.ts";
  * part of the path would name a different folder.
  */
 const NAMED_FOLDER =
-  /^[ \t>*-]*(?:(?:primary|current) )?(?:working directory|cwd|workspace(?: folder| root)?|project root)[ \t]*[:=][ \t]*(\/[^\r\n]*)$/im;
-const TAGGED_FOLDER = /<cwd>[ \t]*(\/[^\r\n<]*)<\/cwd>/i;
+  /^[ \t>*-]*(?:\d+[.)][ \t]*)?(?:(?:primary|current) )?(?:working directory|cwd|workspace(?: folder| root)?|project root)[ \t]*[:=][ \t]*(\/[^\r\n]*)$/im;
+const TAGGED_FOLDER = /<cwd>\s*(\/[^\r\n<]*?)\s*<\/cwd>/i;
+/** Matches the sentence in which qwen-code and gemini-cli name their working folder. */
+const TOLD_FOLDER = /^I'm currently working in the directory: (\/[^\r\n]*)$/m;
 /** Text that longhaul's own agent writes after the path of its working folder. */
 const GIT_REMARK = " (in a git repository)";
 
@@ -31,7 +33,7 @@ function firstFolder(opening: readonly ApiMessage[]): string | undefined {
       role === "system"
         ? [contentText(content)]
         : contentBlocks(content).flatMap((block) =>
-            role === "user" && block.type === "text" && /^\s*</.test(block.text) ? [block.text] : [],
+            role === "user" && block.type === "text" && isByClient(block.text) ? [block.text] : [],
           );
     const folder = texts.map(folderIn).find((found) => found !== undefined);
     if (folder !== undefined) return folder;
@@ -39,8 +41,19 @@ function firstFolder(opening: readonly ApiMessage[]): string | undefined {
   return undefined;
 }
 
+/**
+ * True for text that a client adds to a user message: text in tags, or a description that lists the files of
+ * the working folder.
+ */
+function isByClient(text: string): boolean {
+  if (/^\s*</.test(text)) return true;
+  const told = TOLD_FOLDER.exec(text)?.[1]?.trim();
+  return told !== undefined && text.split(/\r?\n/).includes(`${told}/`);
+}
+
 function folderIn(text: string): string | undefined {
-  const named = (NAMED_FOLDER.exec(text) ?? TAGGED_FOLDER.exec(text))?.[1]?.trim();
+  const found = NAMED_FOLDER.exec(text) ?? TAGGED_FOLDER.exec(text) ?? TOLD_FOLDER.exec(text);
+  const named = found?.[1]?.trim();
   if (named === undefined) return undefined;
   const bare = named.endsWith(GIT_REMARK) ? named.slice(0, -GIT_REMARK.length) : named;
   const folder = posix.resolve(bare);
