@@ -1,3 +1,4 @@
+import { contentBlocks } from "@longhaul/core/internal/messages";
 import {
   factsSection,
   instructionsIn,
@@ -60,10 +61,34 @@ const SUMMARY_SHARE = 0.6;
 
 /** Creates a behavior that answers only requests for a summary. */
 export function summaries(kinds: Kinds<SummaryKind> = "good"): Behavior {
-  const read = ({ messages }: SeenRequest): string | undefined => summaryRequestIn(messages);
-  return byAttempt(kinds, read, (kind, wanted, request) =>
-    kind === "good" ? goodSummaryTurn(wanted, request) : badSummaryTurn(kind, request),
-  );
+  const read = ({ messages, purpose }: SeenRequest): SummaryWish | undefined => {
+    const wanted = summaryRequestIn(messages);
+    if (wanted !== undefined) return { wanted };
+    return purpose === "summary" ? { wanted: undefined } : undefined;
+  };
+  return byAttempt(kinds, read, (kind, { wanted }, request) => {
+    if (kind !== "good") return badSummaryTurn(kind, request);
+    return wanted === undefined ? plainSummaryTurn(request) : goodSummaryTurn(wanted, request);
+  });
+}
+
+interface SummaryWish {
+  /** The request for a summary. Undefined if the client marks its call, but asks in words of its own. */
+  readonly wanted: string | undefined;
+}
+
+/** Answers a client that asks in words of its own, such as codex: a summary as plain text. */
+function plainSummaryTurn({ messages, maxTokens }: SeenRequest): Turn {
+  const budgetTokens = Math.min(SUMMARY_BUDGET_TOKENS, Math.floor(maxTokens * SUMMARY_SHARE));
+  return textTurn(compactionSummary(withoutLastText(messages), undefined, budgetTokens));
+}
+
+/** Removes the last text, which asks for the summary and is not part of the conversation. */
+function withoutLastText(messages: readonly ApiMessage[]): readonly ApiMessage[] {
+  const last = messages.at(-1);
+  const rest = contentBlocks(last?.content).slice(0, -1);
+  const before = messages.slice(0, -1);
+  return last === undefined || rest.length === 0 ? before : [...before, { ...last, content: rest }];
 }
 
 /** Creates a behavior that writes summaries with the built-in summarizer, in the requested form. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { COMPACT_SUBAGENT } from "./answer/call.ts";
 import { refuse } from "./wording/refuse.ts";
 
 /** Facts that the headers of a call name. */
@@ -24,8 +25,15 @@ export function readOpenAiHeaders(
   if (allowed !== undefined && !allowed.includes(key)) refuse("keyInvalid", null, { key: maskedKey(key) });
   const named = [key, headerText(headers, "openai-organization"), headerText(headers, "openai-project")];
   const subagent = headerText(headers, "x-openai-subagent");
-  return { workspace: projectOf(named.join("\0")), subagent: subagent === "" ? undefined : subagent };
+  return {
+    workspace: projectOf(named.join("\0")),
+    subagent: asksForSummary(headers) ? COMPACT_SUBAGENT : subagent === "" ? undefined : subagent,
+  };
 }
+
+/** True for a call in which codex summarizes the conversation itself. It describes each call in a header. */
+const asksForSummary = (headers: IncomingHttpHeaders): boolean =>
+  /"request_kind" *: *"compaction"/.test(headerText(headers, "x-codex-turn-metadata"));
 
 /** True if the headers belong to a client of OpenAI: a bearer token, and no header of Anthropic. */
 export const isForOpenAi = (headers: IncomingHttpHeaders): boolean =>

@@ -74,6 +74,7 @@ function timeoutFor(schema: JsonRecord): number {
 export function inputFor(tool: CoderTool, idea: Idea, random: Random): JsonRecord {
   if (tool.form === "editor") return editorInput(idea);
   if (tool.form === "memory") return memoryInput(idea, random);
+  if (tool.form === "script") return scriptInput(idea);
   const suggest: Suggest = (name, schema) => {
     const bare = name.toLowerCase().replace(/[^a-z0-9]/g, "");
     if (NAMED_TODOS.test(bare)) return todoForms(idea);
@@ -94,6 +95,11 @@ function editorInput(idea: Idea): JsonRecord {
   if (idea.kind === "edit") return { command: "str_replace", path, old_str: oldText, new_str: newText };
   return { command: "view", path, view_range: [offset, offset + limit] };
 }
+
+/** Builds a program that runs the command and shows its output. Such a program is the whole input of the tool. */
+const scriptInput = ({ command }: Idea): JsonRecord => ({
+  input: `text(await tools.exec_command({ cmd: ${JSON.stringify(command)} }));`,
+});
 
 /** Builds the input of a memory tool. The client keeps the files of this tool in a separate folder. */
 function memoryInput({ path, mayWrite, description, content }: Idea, random: Random): JsonRecord {

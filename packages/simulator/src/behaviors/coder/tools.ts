@@ -34,12 +34,19 @@ export interface CoderTool {
   /** Kinds of calls to this tool. An editor tool that takes commands has several kinds. */
   readonly kinds: readonly ToolKind[];
   readonly schema: JsonRecord;
-  /** Form of the input. `editor` and `memory` take a command, which decides the other fields. */
-  readonly form: "plain" | "editor" | "memory";
+  /**
+   * Form of the input. `editor` and `memory` take a command, which decides the other fields. `script` takes a
+   * program that calls the tools of the client.
+   */
+  readonly form: "plain" | "editor" | "memory" | "script";
 }
 
-/** Matches tools that wait for a person. A call of such a tool would block the session. */
-const WAITS_FOR_A_PERSON = /ask.?(?:user|question|followup)|exit.?plan|enter.?plan|confirm|approval/i;
+/** Matches tools that wait for a person or for another agent. A call of such a tool would block the session. */
+const WAITS =
+  /ask.?(?:user|question|followup)|request.?user|exit.?plan|enter.?plan|confirm|approval|(?:^|[._])wait(?:[._]|$)/i;
+
+/** Matches the description of a tool whose input is a program that can run shell commands (codex). */
+const RUNS_SCRIPTS = /\btools\.exec_command\(/;
 
 const COMMAND_SCHEMA: JsonRecord = {
   type: "object",
@@ -66,7 +73,7 @@ export function selectTools(
     .filter(({ name }) => only === undefined || only.includes(name));
   const isForced = mode === "any";
   if (isForced && only !== undefined) return { tools: callable, isForced, allowsParallel };
-  const liked = callable.filter(({ name }) => uses(name) && !WAITS_FOR_A_PERSON.test(name));
+  const liked = callable.filter(({ name }) => uses(name) && !WAITS.test(name));
   return { tools: isForced && liked.length === 0 ? callable : liked, isForced, allowsParallel };
 }
 
@@ -86,6 +93,8 @@ export function coderTool(tool: JsonRecord): CoderTool | undefined {
   const schema = isRecord(tool.input_schema) ? tool.input_schema : {};
   if (takesEditorCommands(schema)) return editor;
   if (isFileEditor(name)) return { name, kinds: ["write", "edit"], schema, form: "plain" };
+  if (RUNS_SCRIPTS.test(stringField(tool, "description") ?? ""))
+    return { name, kinds: ["shell"], schema, form: "script" };
   const kind = isMcp(name) && !takesPath(schema) ? "other" : kindOf(name);
   return { name, kinds: [kind], schema, form: "plain" };
 }

@@ -5,6 +5,9 @@ import type { CatalogModel } from "./catalog.ts";
 
 export type Headers = Readonly<Record<string, string>>;
 
+/** Name of a subagent of codex that only summarizes the conversation. */
+export const COMPACT_SUBAGENT = "compact";
+
 /** A call that asks the model for an answer, with its known model. */
 export interface OpenAiCall {
   readonly request: OpenAiRequest;

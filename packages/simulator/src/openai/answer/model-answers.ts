@@ -8,7 +8,7 @@ import { play } from "../../reply/play.ts";
 import type { Ids } from "../../server/ids.ts";
 import { type CacheLookup, PrefixCache } from "../prompt/prefix-cache.ts";
 import { buildPrompt, type OpenAiPrompt, type PromptPart } from "../prompt/prompt-parts.ts";
-import type { OpenAiCall } from "./call.ts";
+import { COMPACT_SUBAGENT, type OpenAiCall } from "./call.ts";
 import type { CatalogModel } from "./catalog.ts";
 import { type ComposedTurn, composeTurn, type TurnLimits } from "./compose-turn.ts";
 
@@ -134,9 +134,6 @@ function costOfCall(figures: TokenFigures, { id, prices }: CatalogModel): number
   const own = { input, output, cacheRead: cached, cacheWrite5m: written, cacheWrite1h: written };
   return costOf(usage, id, { [id]: own });
 }
-
-/** Subagents of codex that only summarize the conversation. */
-const COMPACT_SUBAGENT = "compact";
 
 function purposeOf({ messages }: SeenConversation, subagent: string | undefined): CallPurpose {
   if (summaryRequestIn(messages) !== undefined || subagent === COMPACT_SUBAGENT) return "summary";

@@ -84,11 +84,7 @@ function itemSizes(
 /** Parts of a prompt before the items: the tools, the output format and the instructions. */
 function frameParts({ tools, text, instructions }: JsonRecord): readonly PromptPart[] {
   const parts = asList(tools).map(
-    (tool): PromptPart => ({
-      place: TOOLS_PLACE,
-      value: tool,
-      count: (counter) => counter.tool({ ...(isRecord(tool) ? tool : {}), type: countedType(tool) }),
-    }),
+    (tool): PromptPart => ({ place: TOOLS_PLACE, value: tool, count: (counter) => countTool(tool, counter) }),
   );
   const format = isRecord(text) ? text.format : undefined;
   if (isRecord(format) && format.type === "json_schema")
@@ -105,6 +101,9 @@ function frameParts({ tools, text, instructions }: JsonRecord): readonly PromptP
     });
   return parts;
 }
+
+const countTool = (tool: unknown, counter: TokenCounter): number =>
+  counter.tool({ ...(isRecord(tool) ? tool : {}), type: countedType(tool) });
 
 /** Tools that the client describes count with their text. The counter knows them under the name of one type. */
 function countedType(tool: unknown): string {
@@ -138,6 +137,8 @@ function itemParts(item: JsonRecord, sealed: SealedTexts): readonly PromptPart[]
 function countItem(item: JsonRecord, sealed: SealedTexts, counter: TokenCounter): number {
   const { system, messages } = seenConversation(undefined, [item], sealed);
   let tokens = counter.text(system);
+  // Items that add tools in the middle of a conversation.
+  for (const tool of asList(item.tools)) tokens += countTool(tool, counter);
   for (const { content } of messages) {
     if (typeof content === "string") tokens += counter.text(content);
     else for (const block of content) tokens += counter.block({ ...block });
