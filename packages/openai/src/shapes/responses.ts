@@ -61,6 +61,8 @@ export const responsesBody: Shape = object(
     input: byType({ string: text, array: listOf(inputItem) }),
     instructions: nullable(text),
     background: nullable(bool),
+    // The types of the SDK do not list it, but codex sends it to the API with every call.
+    client_metadata: nullable(anyObject),
     context_management: nullable(
       listOf(object({ type: text }, { compact_threshold: nullable(number({ whole: true })) })),
     ),

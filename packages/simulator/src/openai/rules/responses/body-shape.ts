@@ -176,6 +176,8 @@ const CREATE: Body = new Map<string, Check>([
   ["image", imageOptions],
   // Field of the multi-agent beta. Its fields are not checked.
   ["multi_agent", anything],
+  // Undocumented field that codex 0.169 sends with every call, in its open source.
+  ["client_metadata", record],
 ]);
 
 /** Fields of `POST /v1/responses/compact`. */
