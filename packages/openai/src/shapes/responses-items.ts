@@ -36,8 +36,16 @@ const callId = textOfLength({ min: 1, max: MAX_CALL_ID_LENGTH });
 const longText = textOfLength({ max: MAX_TEXT_LENGTH });
 const status = nullable(oneOf("in_progress", "completed", "incomplete"));
 
-/** Fields that every item accepts. The API writes `created_by`, and clients send its items back. */
-const ITEM: Fields = { type: text, id: nullable(text), created_by: nullable(text) };
+/**
+ * Fields that every item accepts. The API writes `created_by`, and clients send its items back. The last field
+ * is undocumented, but codex sends it to the API.
+ */
+const ITEM: Fields = {
+  type: text,
+  id: nullable(text),
+  created_by: nullable(text),
+  internal_chat_message_metadata_passthrough: nullable(anyObject),
+};
 
 function item(required: Fields, optional: Fields = {}): Shape {
   return object(required, { ...ITEM, ...optional });

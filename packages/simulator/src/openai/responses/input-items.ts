@@ -18,12 +18,19 @@ export const asksForCompaction = (items: readonly JsonRecord[]): boolean =>
   items.at(-1)?.type === "compaction_trigger";
 
 /**
- * Returns the items that the model sees. The latest compaction item replaces everything before it.
+ * Returns the items that the model sees. The latest compaction item replaces what the model did before it.
+ * Instructions, tools and messages of the user stay, as in the output of `POST /v1/responses/compact`.
  */
 export function fromLatestCompaction(items: readonly JsonRecord[]): readonly JsonRecord[] {
   const start = items.findLastIndex((item) => item.type === "compaction");
-  return start <= 0 ? items : items.slice(start);
+  return start <= 0 ? items : items.filter((item, index) => index >= start || staysAfterCompaction(item));
 }
+
+const staysAfterCompaction = (item: JsonRecord): boolean => {
+  const type = itemType(item);
+  if (type === "message") return item.role !== "assistant";
+  return type === "additional_tools" || type === "configuration_update";
+};
 
 /** Replaces references by the items that they name. Unknown references are dropped, because rules refuse them. */
 export function withoutReferences(

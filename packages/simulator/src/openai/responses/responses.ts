@@ -18,7 +18,7 @@ import {
   type WriteSummary,
 } from "./compaction.ts";
 import { composeOutput } from "./compose-output.ts";
-import { asksForCompaction, inputItems, storedInputItem } from "./input-items.ts";
+import { asksForCompaction, fromLatestCompaction, inputItems, storedInputItem } from "./input-items.ts";
 import {
   type InputReaders,
   type PreparedInput,
@@ -102,6 +102,7 @@ export class Responses {
     const usage = responseUsage(compactionFigures(tokens, outputTokens));
     entry.usage = usage;
     entry.inputTokens = tokens;
+    entry.purpose = "summary";
     const body = {
       id: newId("resp"),
       object: "response.compaction",
@@ -155,6 +156,7 @@ export class Responses {
     const { body } = call.request;
     const { tokens } = input.prompt;
     if (asksForCompaction(inputItems(body.input))) {
+      call.entry.purpose = "summary";
       const { item, outputTokens } = this.#compaction(input);
       return {
         outcome: { status: "completed", output: [item] },
@@ -166,7 +168,8 @@ export class Responses {
     const threshold = compactThreshold(body, call.model);
     if (threshold === undefined || tokens < threshold) return this.#ask(call, input, input);
     const { item, outputTokens } = this.#compaction(input);
-    const answer = this.#ask(call, input, prepareInput(body, [item], this.#readers));
+    const compacted = fromLatestCompaction([...input.items, item]);
+    const answer = this.#ask(call, input, prepareInput(body, compacted, this.#readers));
     const { outcome, figures } = answer;
     return {
       ...answer,

@@ -22,9 +22,14 @@ import { callId, idWith, listOfRecords, listOfStrings, toolName } from "./value-
 
 /**
  * Fields that the API puts on items of its answers and takes back: `created_by` is in the types of stored
- * items, `agent` in those of the multi-agent beta.
+ * items, `agent` in those of the multi-agent beta. The third field is undocumented. Codex 0.169 sends it to the
+ * API of OpenAI, but not to other providers.
  */
-const returned: Fields = { created_by: nullable(string), agent: nullable(record) };
+const returned: Fields = {
+  created_by: nullable(string),
+  agent: nullable(record),
+  internal_chat_message_metadata_passthrough: nullable(record),
+};
 
 /**
  * Item ids are optional: the API accepts replayed items without them (measured for messages, reasoning,
