@@ -69,7 +69,11 @@ export function answerFormOf({ body, provider }: Pick<SeenRequest, "body" | "pro
 export type ThinkingWish = "never" | "sometimes" | "between-tools" | "always";
 
 /** Reads the thinking mode. The answering side drops thinking of models of OpenAI that do not reason. */
-export function thinkingOf({ body, provider, model }: SeenRequest): ThinkingWish {
+export function thinkingOf({
+  body,
+  provider,
+  model,
+}: Pick<SeenRequest, "body" | "provider" | "model">): ThinkingWish {
   if (provider === "openai") {
     const effort = stringField(body, "reasoning_effort") ?? stringField(body.reasoning, "effort");
     return effort === "none" ? "never" : "sometimes";
