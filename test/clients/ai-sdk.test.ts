@@ -41,6 +41,8 @@ const tools = () =>
 const OPENAI_MODELS: Readonly<Record<string, () => LanguageModel>> = {
   "@ai-sdk/openai with chat completions": () =>
     createOpenAI({ baseURL: simulator.openAiUrl, apiKey: "any" }).chat("gpt-5.4"),
+  "@ai-sdk/openai with Responses": () =>
+    createOpenAI({ baseURL: simulator.openAiUrl, apiKey: "any" })("gpt-5.4"),
   "@ai-sdk/openai-compatible": () =>
     createOpenAICompatible({
       name: "simulated",
@@ -87,6 +89,26 @@ describe.each(Object.entries(OPENAI_MODELS))("the AI SDK with %s", (name, openAi
       prompt: "Describe the bug.",
     });
     expect(object).toEqual({ title: expect.any(String), lines: expect.any(Array) });
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+});
+
+describe("the AI SDK with @ai-sdk/openai and nothing stored", () => {
+  it("streamText sends reasoning back with its encrypted content", async () => {
+    const result = streamText({
+      model: createOpenAI({ baseURL: simulator.openAiUrl, apiKey: "any" })("gpt-5.4"),
+      tools: tools(),
+      prompt: REQUEST,
+      stopWhen: stepCountIs(20),
+      providerOptions: {
+        openai: { store: false, include: ["reasoning.encrypted_content"], reasoningSummary: "auto" },
+      },
+    });
+    await result.consumeStream();
+    expect((await result.steps).some(({ reasoningText }) => (reasoningText ?? "") !== "")).toBe(true);
+    const { body } = simulator.requests.messages.at(-1) ?? {};
+    const sent = Array.isArray(body?.input) ? body.input.filter(({ type }) => type === "reasoning") : [];
+    expect(sent.length).toBeGreaterThan(2);
     expect(simulator.requests.invalid).toEqual([]);
   });
 });

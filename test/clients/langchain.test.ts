@@ -97,4 +97,44 @@ describe("LangChain with @langchain/openai", () => {
       expect(simulator.requests.messages.at(-1)).toMatchObject({ stopReason: "stop", isStream: streaming });
     },
   );
+
+  it.each([false, true])(
+    "LangChain runs a conversation with tools through Responses (streaming: %s)",
+    async (streaming) => {
+      const model = new ChatOpenAI({
+        model: "gpt-5.4",
+        apiKey: "any",
+        useResponsesApi: true,
+        configuration: { baseURL: simulator.openAiUrl },
+      }).bindTools(
+        [READ_FILE, LIST_FILES].map(({ name, description, input_schema }) => ({
+          type: "function",
+          function: { name, description, parameters: input_schema },
+        })) as never,
+      );
+      const messages: BaseMessage[] = [
+        new SystemMessage("You answer questions about a project."),
+        new HumanMessage(REQUEST),
+      ];
+      for (;;) {
+        const reply = streaming
+          ? await readStream(await model.stream(messages))
+          : await model.invoke(messages);
+        messages.push(reply);
+        const calls = reply.tool_calls ?? [];
+        if (calls.length === 0) break;
+        for (const call of calls) {
+          messages.push(
+            new ToolMessage({ content: runTool(call.name, call.args), tool_call_id: call.id ?? "" }),
+          );
+        }
+      }
+      expect(simulator.requests.invalid).toEqual([]);
+      expect(simulator.requests.messages.length).toBeGreaterThan(TURNS);
+      expect(simulator.requests.messages.at(-1)).toMatchObject({
+        stopReason: "completed",
+        isStream: streaming,
+      });
+    },
+  );
 });
