@@ -41,16 +41,34 @@ export interface CallFields {
   readonly switches?: Partial<OpenAiSwitches>;
 }
 
-/** Error of the API in the form of a table row, or "accepted". */
-export type Verdict = readonly [message: string, param: unknown, code: unknown, status?: number] | "accepted";
+/** Error of the API: its text, `param`, `code` and status. A status of 400 is left out. */
+export type Expected = readonly [
+  message: string,
+  param?: string | null,
+  code?: string | null,
+  status?: number,
+];
 
-/** Judges a body that has the required fields and the given fields. */
-export function verdictOn(body: object, call: CallFields = {}): Verdict & { readonly rule?: string } {
+/** One rule: a body that the API refuses, and a similar body that it accepts. */
+export interface RuleRow {
+  readonly rule: string;
+  readonly wrong: object;
+  readonly sound: object;
+  readonly expected: Expected;
+  /** The call with the wrong body. */
+  readonly call?: CallFields;
+  /** The call with the sound body, if it differs. */
+  readonly soundCall?: CallFields;
+}
+
+/** Sends a body that has the required fields and the given fields. Returns undefined if it is accepted. */
+export function refusalOf(body: object, call: CallFields = {}): ApiRefusal | undefined {
   const { endpoint = "responses", switches } = call;
   const model = "model" in call ? call.model : REASONING;
+  const input = endpoint === "responses" ? { input: "go" } : {};
   const request: OpenAiRequest = {
     endpoint,
-    body: JSON.parse(JSON.stringify({ model: model?.id ?? "gpt-x", input: "go", ...body })),
+    body: JSON.parse(JSON.stringify({ model: model?.id ?? "gpt-x", ...input, ...body })),
     bytes: 0,
     model,
     earlier: "earlier" in call ? call.earlier : [],
@@ -61,17 +79,15 @@ export function verdictOn(body: object, call: CallFields = {}): Verdict & { read
   try {
     validateResponses(request, { foreignReasoning: "refused", unknownFields: "refused", ...switches });
   } catch (error) {
-    if (!(error instanceof ApiRefusal)) throw error;
-    const { message, status, details } = error;
-    return [
-      message,
-      details?.param,
-      details?.code,
-      ...(status === 400 ? [] : [status]),
-    ] as unknown as Verdict;
+    if (error instanceof ApiRefusal) return error;
+    throw error;
   }
-  return "accepted";
+  return undefined;
 }
+
+/** Returns the text of the refusal, or "accepted". */
+export const verdictOn = (body: object, call?: CallFields): string =>
+  refusalOf(body, call)?.message ?? "accepted";
 
 // Items
 
