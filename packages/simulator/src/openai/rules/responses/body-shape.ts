@@ -247,7 +247,7 @@ function checkRequired(inspection: Inspection): void {
   const { endpoint, body } = inspection.request;
   if (endpoint !== "count_tokens") requireString("model", body.model, inspection);
   if (endpoint !== "responses") return;
-  // Prompts may hold the input. It is not documented whether a conversation may go on without one.
+  // Prompts may hold the input. It is not documented whether a conversation continues without one.
   const isElsewhere = isRecord(body.prompt) || (body.conversation ?? undefined) !== undefined;
   if (!(isElsewhere && body.input === undefined)) requireString("input", body.input, inspection);
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { call, output, refusalOf, said, thought, tool, user, verdictOn } from "./rule-bench.case.ts";
 
-const MANY = 100_000;
+const MANY = 30_000;
 
 const numbered = <T>(make: (index: number) => T): readonly T[] =>
   Array.from({ length: MANY }, (_, i) => make(i));
@@ -101,11 +101,11 @@ describe("hostile bodies for the Responses API", () => {
       [...numbered((i) => thought({ id: `rs_${i}`, encrypted_content: "known" })), said()],
     ],
     ["messages with ids", numbered((i) => said("a", { id: `msg_${i}` }))],
-  ])("the rules go through 100,000 %s in one pass", (_, input) => {
+  ])("the rules go through 30,000 %s in one pass", (_, input) => {
     expect(verdictOn({ input })).toBe("accepted");
   });
 
-  it("the rules go through 100,000 tools and as many allowed tools in one pass", () => {
+  it("the rules go through 30,000 tools and as many allowed tools in one pass", () => {
     const tools = numbered((i) => tool(`t${i}`));
     const tool_choice = {
       type: "allowed_tools",

@@ -48,7 +48,7 @@ interface Call {
   isAnswered: boolean;
 }
 
-/** Calls so far, by family and id. An id may stand for calls of several families. */
+/** Calls so far, by family and id. Calls of several families may have the same id. */
 type Calls = Map<string, Call>;
 
 const keyOf = (family: Family, id: string): string => `${family.call}:${id}`;

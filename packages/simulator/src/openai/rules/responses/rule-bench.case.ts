@@ -28,7 +28,7 @@ export const PLAIN: OpenAiModel = { ...REASONING, id: "gpt-4o", isReasoning: fal
 export const BLIND: OpenAiModel = { ...REASONING, id: "o3-mini", acceptsImages: false };
 
 /** Remembers the items of one answer: reasoning, then a call. */
-export const MEMORY: ResponsesMemory = {
+const MEMORY: ResponsesMemory = {
   isStoredItem: (id) => ["rs_1", "fc_1", "msg_1"].includes(id),
   requiredReasoning: (id) => (id === "fc_1" ? "rs_1" : undefined),
   isKnownReasoning: (encrypted) => encrypted === "known",

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { RESPONSES_TEXTS } from "../../wording/responses-texts.ts";
-import { BODY_ROWS, HISTORY_ROWS, MODEL_ROWS, TOOL_ROWS } from "./body-rows.case.ts";
-import { ID_ROWS, ITEM_ROWS, MEDIA_ROWS, ORDER_ROWS } from "./item-rows.case.ts";
+import { BODY_ROWS, HISTORY_ROWS } from "./body-rows.case.ts";
+import { ID_ROWS, ITEM_ROWS } from "./item-rows.case.ts";
+import { MODEL_ROWS, TOOL_ROWS } from "./model-rows.case.ts";
+import { MEDIA_ROWS, ORDER_ROWS } from "./order-rows.case.ts";
 import { type RuleRow, refusalOf, verdictOn } from "./rule-bench.case.ts";
 
 const TABLES: readonly (readonly [name: string, rows: readonly RuleRow[]])[] = [

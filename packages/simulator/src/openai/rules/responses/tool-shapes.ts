@@ -186,7 +186,7 @@ const typedTool: Check = tagged({
 const mcpTool = withSource(typedTool, MCP_SOURCES);
 
 /** Checks the definition of a tool. */
-export const tool: Check = (value, inspection) => {
+const tool: Check = (value, inspection) => {
   const check = isRecord(value) && value.type === "mcp" ? mcpTool : typedTool;
   check(value, inspection);
 };
