@@ -98,14 +98,14 @@ export class OpenAiApi implements Api {
       endpoint,
       body: call.body,
       bytes: entry.bytes,
-      model: catalog.find(call.body.model),
+      model: catalog.find(call.body.model) ?? catalog.retired(call.body.model),
       earlier: isChat ? [] : responses.earlier(call.body, workspace),
       ...(isChat ? {} : { memory: responses.memory(workspace) }),
       workspace,
       startedAt: entry.startedAt,
     };
     validate(request, switches);
-    const model = catalog.require(String(call.body.model));
+    const model = isCountOfNoModel(request) ? catalog.newest : catalog.require(String(call.body.model));
     const answers: EndpointAnswers = isChat ? chat : responses;
     return answers.answer({ request, model, subagent, entry, identity: this.identity(entry) });
   }
@@ -171,6 +171,10 @@ export class OpenAiApi implements Api {
     return { kind: "json", status: 200, headers, body };
   }
 }
+
+/** Counting tokens needs no model, as the types of the SDK say. It then counts for the newest. */
+const isCountOfNoModel = ({ endpoint, body }: OpenAiRequest): boolean =>
+  endpoint === "count_tokens" && (body.model === undefined || body.model === null);
 
 const invalidUrl = ({ method, path }: LogEntry): ApiRefusal => refusal("invalidUrl", null, { method, path });
 

@@ -50,6 +50,12 @@ export class OpenAiCatalog {
     return base === undefined || this.#added.has(base.id) ? undefined : { ...base, id };
   }
 
+  /** Returns a model that stands for a retired name, so that the rules can refuse it by name. */
+  retired(id: unknown): CatalogModel | undefined {
+    if (typeof id !== "string" || this.find(id) !== undefined || !RETIRED_MODELS.has(id)) return undefined;
+    return { ...PLAIN_MODEL, id, windowTokens: 0, maxInputTokens: 0, maxOutputTokens: 0, isRetired: true };
+  }
+
   /** Finds the model of a request, or throws the refusal of an unknown or retired model. */
   require(id: string): CatalogModel {
     const model = this.find(id);
@@ -57,6 +63,11 @@ export class OpenAiCatalog {
     return RETIRED_MODELS.has(id)
       ? refuse("modelRetired", null, { model: id })
       : refuse("modelUnknown", null, { model: id });
+  }
+
+  /** The newest model that OpenAI offers. */
+  get newest(): CatalogModel {
+    return this.require(KNOWN_MODELS[0]?.id ?? "");
   }
 
   get all(): readonly CatalogModel[] {
