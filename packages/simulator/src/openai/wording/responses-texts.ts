@@ -12,6 +12,13 @@ const BODY_TEXTS = {
     source:
       "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.6; github.com/OpenHands/software-agent-sdk/issues/755",
   },
+  fieldMisspelled: {
+    verified: true,
+    text: "Unknown parameter: '{path}'. Did you mean {names}?",
+    code: "unknown_parameter",
+    source:
+      "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.6",
+  },
   nothingToAnswer: {
     verified: true,
     text: "One of \"input\" or \"previous_response_id\" or 'prompt' or 'conversation' must be provided.",

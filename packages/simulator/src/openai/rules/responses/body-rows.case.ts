@@ -63,6 +63,28 @@ export const BODY_ROWS: readonly RuleRow[] = [
     expected: ["Unknown parameter: 'zzz'.", "zzz", UNKNOWN],
   },
   {
+    rule: "a misspelled field, with suggestions",
+    wrong: { strem: true },
+    sound: { stream: true },
+    expected: ["Unknown parameter: 'strem'. Did you mean 'stream' or 'store'?", "strem", UNKNOWN],
+  },
+  {
+    rule: "a misspelled field that the body has already",
+    wrong: { modell: "gpt-5" },
+    sound: {},
+    expected: ["Unknown parameter: 'modell'.", "modell", UNKNOWN],
+  },
+  {
+    rule: "an include that is no list",
+    wrong: { include: "x" },
+    sound: { include: null },
+    expected: [
+      "Invalid type for 'include': expected an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs', but got a string instead.",
+      "include",
+      TYPE,
+    ],
+  },
+  {
     rule: "the messages of chat completions",
     wrong: { messages: [] },
     sound: {},

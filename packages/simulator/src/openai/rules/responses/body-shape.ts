@@ -18,9 +18,10 @@ import {
 import { refuse } from "../../wording/refuse.ts";
 import { type Check, filledList, type Inspection, shortened, union } from "../shape/inspection.ts";
 import { input } from "./item-shapes.ts";
+import { similarNames } from "./similar-names.ts";
 import { textFormat } from "./text-format.ts";
 import { toolChoice, tools } from "./tool-shapes.ts";
-import { idWith } from "./value-checks.ts";
+import { idWith, orList } from "./value-checks.ts";
 
 /** Minimum `max_output_tokens`. */
 const MIN_OUTPUT_TOKENS = 16;
@@ -50,6 +51,7 @@ const prompt = object({
 
 const moderation = object({ model: required(string), policy: nullable(record) });
 
+/** Data that an answer may include on request. */
 const INCLUDABLE = [
   "file_search_call.results",
   "web_search_call.results",
@@ -60,6 +62,11 @@ const INCLUDABLE = [
   "reasoning.encrypted_content",
   "message.output_text.logprobs",
 ];
+
+/** Shows the first and the last three characters, as the API does. */
+const ends = (name: string): string => `${name.slice(0, 3)}...${name.slice(-3)}`;
+
+const include = list(oneOf(...INCLUDABLE), { of: `one of ${orList(INCLUDABLE.map(ends))}` });
 
 const metadataValue = shortString(MAX_METADATA.valueLength);
 
@@ -80,9 +87,6 @@ const metadata: Check = (value, inspection) => {
     inspection.leave();
   }
 };
-
-/** Shows the first and the last three characters, as the API does. */
-const ends = (name: string): string => `${name.slice(0, 3)}...${name.slice(-3)}`;
 
 const text = object({
   format: nullable(textFormat),
@@ -145,7 +149,7 @@ const CREATE: Body = new Map<string, Check>([
   ["conversation", conversation],
   ["prompt", prompt],
   ["moderation", moderation],
-  ["include", list(oneOf(...INCLUDABLE))],
+  ["include", include],
   ["tools", tools],
   ["tool_choice", toolChoice],
   ["metadata", metadata],
@@ -230,9 +234,7 @@ export function checkShape(inspection: Inspection): void {
     if (fields.has(name)) continue;
     const moved = MOVED.get(name);
     if (moved !== undefined && endpoint === "responses") refuse("parameterMoved", null, { name, moved });
-    if (inspection.acceptsExtraFields) continue;
-    inspection.enter(shortened(name));
-    inspection.refuse({ kind: "extra" }, body[name]);
+    if (!inspection.acceptsExtraFields) refuseUnknown(name, [...fields.keys()], inspection);
   }
   for (const [name, check] of fields) {
     const value = body[name];
@@ -241,6 +243,18 @@ export function checkShape(inspection: Inspection): void {
     check(value, inspection);
     inspection.leave();
   }
+}
+
+/** Refuses an unknown field of the body. Suggests fields that the body does not have yet. */
+function refuseUnknown(name: string, fields: readonly string[], inspection: Inspection): never {
+  const { body } = inspection.request;
+  const names = similarNames(
+    name,
+    fields.filter((field) => body[field] === undefined),
+  );
+  const path = shortened(name);
+  if (names.length === 0) return refuse("fieldUnknown", path, { path });
+  return refuse("fieldMisspelled", path, { path, names: orList(names) });
 }
 
 function checkRequired(inspection: Inspection): void {

@@ -55,9 +55,10 @@ export function withSource(check: Check, sources: readonly string[]): Check {
   };
 }
 
-function orList(names: readonly string[]): string {
+/** Writes names as the API does: `'a', 'b', or 'c'`. */
+export function orList(names: readonly string[]): string {
   const quoted = names.map((name) => `'${name}'`);
-  if (quoted.length === 2) return quoted.join(" or ");
+  if (quoted.length <= 2) return quoted.join(" or ");
   return `${quoted.slice(0, -1).join(", ")}, or ${quoted.at(-1)}`;
 }
 
