@@ -1,6 +1,6 @@
 import type { Report } from "../report.ts";
 import { at, isRecord, own, quote } from "../values.ts";
-import { CACHE_MARK, nameUpTo } from "./common.ts";
+import { CACHE_MARK, effort, nameUpTo } from "./common.ts";
 import { environments, MAX_TOOL_NAME_LENGTH, responsesTool } from "./responses-tools.ts";
 import {
   anyObject,
@@ -337,7 +337,14 @@ const ITEMS: Fields = {
     },
   ),
   compaction: item({ encrypted_content: longText }),
-  compaction_trigger: object({ type: text }),
+  compaction_trigger: object({ type: text }, { id: nullable(text) }),
+  configuration_update: item(
+    {},
+    {
+      reasoning: object({}, { effort: nullable(effort) }),
+      text: object({ format: anyObject }),
+    },
+  ),
   item_reference: object({ id: text }, { type: nullable(text) }),
 };
 

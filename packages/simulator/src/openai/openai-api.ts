@@ -42,6 +42,7 @@ const CONVERSATION_PATHS: Readonly<Record<string, OpenAiEndpoint & Endpoint>> = 
   "/responses/compact": "compact",
   "/responses/input_tokens": "count_tokens",
 };
+const WEBSOCKET = "websocket";
 const ANY_METHOD = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** The API of OpenAI: chat completions, Responses and models. */
@@ -67,6 +68,9 @@ export class OpenAiApi implements Api {
 
   findRoute(path: string, headers: IncomingHttpHeaders): Route | undefined {
     const plain = path.startsWith("/v1/") ? path.slice("/v1".length) : path;
+    // Codex first tries a WebSocket on this path. With this status, it uses HTTP at once.
+    if (plain === "/responses" && headers.upgrade !== undefined)
+      return { endpoint: "other", methods: ["GET"], id: WEBSOCKET };
     const endpoint = CONVERSATION_PATHS[plain];
     if (endpoint !== undefined) return { endpoint, methods: ["POST"] };
     const stored = findStoredRoute(plain.slice(1));
@@ -85,6 +89,7 @@ export class OpenAiApi implements Api {
 
   answer(call: Call): Answer {
     const { entry, route } = call;
+    if (route.id === WEBSOCKET) throw refusal("websocketUnsupported");
     if (route.endpoint === "other") return this.refuse(invalidUrl(entry), entry);
     const { workspace, subagent } = readOpenAiHeaders(call.headers, this.#parts.apiKeys);
     entry.workspace = workspace;

@@ -90,6 +90,7 @@ export const MODELS: ModelTable = Object.freeze({
   "claude-3": model(200_000, 4_096),
   claude: model(200_000, 32_000),
   // OpenAI
+  "gpt-6": model(1_050_000, 128_000),
   "gpt-5.6": model(1_050_000, 128_000),
   "gpt-5.5": model(1_050_000, 128_000),
   "gpt-5.4-mini": model(400_000, 128_000),

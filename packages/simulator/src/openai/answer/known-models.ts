@@ -18,6 +18,7 @@ const LOW_TO_HIGH = ["low", "medium", "high"] as const;
 const FROM_MINIMAL = ["minimal", ...LOW_TO_HIGH] as const;
 const FROM_NONE = ["none", ...LOW_TO_HIGH] as const;
 const TO_XHIGH = [...FROM_NONE, "xhigh"] as const;
+const FROM_LOW_TO_MAX = [...LOW_TO_HIGH, "xhigh", "max"] as const;
 const TO_MAX = [...TO_XHIGH, "max"] as const;
 
 /** Prompt limit of the models from GPT-5 on with a window of 400,000 tokens. The rest is for the output. */
@@ -43,6 +44,18 @@ const generation = (
  * anomalyco/models.dev, folder providers/openai/models), and OpenAI's page of prices in September 2026.
  */
 export const KNOWN_MODELS: readonly KnownModel[] = [
+  // Names and efforts: openai 7.55 and the model list in codex 0.169, whose default is gpt-6.1-sol. Codex gives
+  // them the same limit as GPT-5.6.
+  ...generation(
+    { efforts: FROM_LOW_TO_MAX, maxInputTokens: INPUT_OF_1M, caching: "breakpoints" },
+    {
+      "gpt-6.1-sol": undefined,
+      "gpt-6.1-terra": undefined,
+      "gpt-6-astra": { ...prices(10, 1, 50), written: 12.5 },
+      "gpt-6-sol": undefined,
+      "gpt-6-luna": undefined,
+    },
+  ),
   ...generation(
     { efforts: TO_MAX, maxInputTokens: INPUT_OF_1M, caching: "breakpoints" },
     {

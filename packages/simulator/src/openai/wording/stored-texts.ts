@@ -1,4 +1,4 @@
-/** Error texts about responses and conversations that the API stores. */
+/** Error texts about calls of the Responses API and about what it stores. */
 export const STORED_TEXTS = {
   responseUnknown: {
     status: 404,
@@ -31,6 +31,11 @@ export const STORED_TEXTS = {
     text: "Your input exceeds the context window of this model. Please adjust your input and try again.",
     source:
       "the-open-agent/openagent#2344, anomalyco/opencode#6071 and dyad-sh/dyad#1672, with type, param and code",
+  },
+  websocketUnsupported: {
+    status: 426,
+    text: "The simulator has no WebSocket transport. Use HTTP.",
+    source: "status of RFC 9110, with which codex 0.169 uses HTTP at once. The real API has the transport",
   },
   compactionFailed: {
     status: 500,
