@@ -1,7 +1,7 @@
 // Measures two things for each counter: the error by type of text, and the speed on a mixed agent
 // conversation.
 import { tsImport } from "tsx/esm/api";
-import { READ_WHOLE } from "../packages/core/src/measure/tokens/estimate/estimate.ts";
+import { READ_WHOLE } from "../packages/core/src/measure/tokens/estimate/scan.ts";
 import { claim } from "./claims.mjs";
 import { growthOnRealSessions } from "./growth.mjs";
 import { collectGarbage, median, medianMs } from "./measure.mjs";

@@ -14,7 +14,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
@@ -68,19 +68,66 @@ function entriesOf(name) {
 }
 
 /**
- * Returns the chunk for a core file. There is one chunk per folder, because a chunk for every combination of
- * entries would create a hundred tiny files. Rarely used modules stay separate.
+ * Chunks of core that consist of these files and everything that they import statically. A file belongs to
+ * the first chunk that has it, and those of the last row to the chunk of their folder.
  */
-function chunkOf(id) {
-  const [, folder, inner] = /[\\/]core[\\/]src[\\/](\w+)[\\/]([\w-]+)/.exec(id) ?? [];
-  if (folder === undefined || folder === "internal") return null;
-  return folder === "modules" || /^(?:clear|restore|summary)$/.test(inner) ? inner : folder;
+const CLOSURES = [
+  ["estimator", ["measure/tokens/estimate/o200k"]],
+  ["counting", ["measure/tokens/measure", "measure/tokens/context-meter"]],
+  // Loaded by `createCompactor` at first.
+  ["first", ["engine/create-compactor"]],
+  ["recovery", ["engine/recover"]],
+  ["undo", ["engine/undo"]],
+];
+
+/**
+ * Chunks of single files. The main entry exports the vocabularies, the built-in model, `failureOf` and
+ * `withRetries`. If one of them shared a chunk with code that loads later, esbuild
+ * would load all of that chunk at first: it places a file by all imports of the main entry, used or not.
+ */
+const SEPARATE = new Map([
+  ...["claude", "packed-claude", "estimate", "estimators"].map((file) => [file, "vocabularies"]),
+  ["builtin-model", "builtin-model"],
+  ["failure-of", "failure-of"],
+  ...["retry", "sanitize-error-text"].map((file) => [file, "retries"]),
+]);
+
+/**
+ * Creates the function that chooses the chunk of a core file. There is one chunk per folder, because a chunk
+ * for every combination of entries would create a hundred tiny files. A folder has a second chunk for the
+ * files that `createCompactor` does not load at first, because a chunk is loaded completely.
+ */
+function coreChunks() {
+  let closures;
+  return (id, context) => {
+    const [, folder, inner] = /[\\/]core[\\/]src[\\/](\w+)[\\/]([\w-]+)/.exec(id) ?? [];
+    if (folder === undefined || folder === "internal") return null;
+    closures ??= CLOSURES.map(([name, files]) => {
+      const paths = files.map((file) => join(PACKAGES, "core", "src", `${file}.ts`));
+      return [name, filesBehind(paths, context)];
+    });
+    const file = basename(id, ".ts");
+    if (SEPARATE.has(file)) return SEPARATE.get(file);
+    const [closure] = closures.find(([, files]) => files.has(id)) ?? [];
+    if (closure !== undefined) return closure === "first" ? folder : closure;
+    return folder === "modules" || /^(?:clear|restore|summary)$/.test(inner) ? inner : `${folder}-later`;
+  };
 }
 
-const CHUNKS = {
-  groups: [{ name: chunkOf, debugName: "folders of core" }],
+/** Returns these files and all files that they import statically, directly or indirectly. */
+function filesBehind(files, context, seen = new Set()) {
+  for (const file of files) {
+    if (seen.has(file)) continue;
+    seen.add(file);
+    filesBehind(context.getModuleInfo(file)?.importedIds ?? [], context, seen);
+  }
+  return seen;
+}
+
+const coreSplitting = () => ({
+  groups: [{ name: coreChunks(), debugName: "folders of core" }],
   includeDependenciesRecursively: false,
-};
+});
 
 /** Puts the types that several entries share into one file. */
 const TYPES = { groups: [{ name: "types.d", minShareCount: 2 }] };
@@ -104,7 +151,7 @@ async function build(name) {
     chunkFileNames: "[name]-[hash].js",
   };
   const javascript = {
-    codeSplitting: name === "core" ? CHUNKS : true,
+    codeSplitting: name === "core" ? coreSplitting() : true,
     // Editors show the comments of the type files. In JavaScript they are a sixth of what a program loads.
     comments: { jsdoc: false },
   };

@@ -7,9 +7,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { parseSync } from "oxc-parser";
 import { SLOW_TESTS } from "../test/slow-tests.ts";
-import { requestsIn, targetOf } from "./house/graph.ts";
+import { laterRequestsIn, requestsIn, targetOf } from "./house/graph.ts";
 
 /** No batch starts after this time. The rest of the two minutes is for batches that are still running. */
 const BUDGET_MS = 75_000;
@@ -95,14 +94,6 @@ function readImporters(): ReadonlyMap<string, readonly string[]> {
     for (const path of sources.map(underRoot)) if (tests?.test(path)) add(file, path);
   }
   return importers;
-}
-
-/** Returns the modules that a file imports dynamically. */
-function laterRequestsIn(path: string, text: string): readonly string[] {
-  return parseSync(path, text)
-    .module.dynamicImports.map(({ moduleRequest }) => text.slice(moduleRequest.start, moduleRequest.end))
-    .filter((source) => /^"[^"]+"$/.test(source))
-    .map((source) => source.slice(1, -1));
 }
 
 function underRoot(path: string): string {

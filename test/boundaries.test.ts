@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseSync } from "oxc-parser";
 import { describe, expect, it } from "vitest";
-import { cyclesIn, readGraph } from "../scripts/house/graph.ts";
+import { cyclesIn, laterRequestsIn, readGraph } from "../scripts/house/graph.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const PACKAGES = join(ROOT, "packages");
@@ -183,10 +183,26 @@ const imports: readonly Import[] = files.flatMap((file) => {
       entries.flatMap((entry) => entry.moduleRequest?.value ?? []),
     ),
     ...later.map(([, request = ""]) => request),
+    ...optionalPackages(graph.get(file)?.text ?? ""),
   ]
     .filter((request) => !request.startsWith("."))
     .map((request) => ({ file, request }));
 });
+
+/** Returns the files of its own package that a file imports dynamically. */
+const laterImports = (file: string): readonly string[] =>
+  laterRequestsIn(file, graph.get(file)?.text ?? "")
+    .filter((request) => request.startsWith("."))
+    .map((request) => join(dirname(file), request).replaceAll("\\", "/"));
+
+/**
+ * Returns the packages that a file imports with `importOptional`. Its specifier is a constant of the file,
+ * because a bundler would resolve a literal one.
+ */
+function optionalPackages(text: string): readonly string[] {
+  const names = [...text.matchAll(/\bimportOptional\((\w+)\)/g)].map(([, name = ""]) => name);
+  return names.map((name) => new RegExp(`const ${name} = "([^"]+)"`).exec(text)?.[1] ?? `(${name})`);
+}
 
 const packageName = (request: string): string =>
   request
@@ -227,7 +243,7 @@ describe("import directions", () => {
 
   it("a folder imports only the folders that the table allows", () => {
     const wrong = files.flatMap((file) =>
-      [...(graph.get(file)?.imports ?? [])]
+      [...(graph.get(file)?.imports ?? []), ...laterImports(file)]
         .filter((target) => packageOf(target) === packageOf(file))
         .filter((target) => {
           const [folder, other] = [folderOf(file), folderOf(target)];

@@ -1,6 +1,6 @@
 /**
  * Lists the features of a text and their positions, in the same way as the scanner. This file mirrors
- * packages/core/src/measure/tokens/estimate/estimate.ts step by step. At the end, train.ts checks that both
+ * packages/core/src/measure/tokens/estimate/scan.ts step by step. At the end, train.ts checks that both
  * agree.
  */
 import {

@@ -62,6 +62,14 @@ export function requestsIn(path: string, text: string): readonly string[] {
   ];
 }
 
+/** Returns the modules that a file imports dynamically. The graph leaves them out, because they load on use. */
+export function laterRequestsIn(path: string, text: string): readonly string[] {
+  return parseSync(path, text)
+    .module.dynamicImports.map(({ moduleRequest }) => text.slice(moduleRequest.start, moduleRequest.end))
+    .filter((source) => /^"[^"]+"$/.test(source))
+    .map((source) => source.slice(1, -1));
+}
+
 /** Returns the file that an import refers to: a relative file, or the source of an entry of our packages. */
 export function targetOf(packages: string, from: string, request: string): string | undefined {
   if (request.startsWith(".")) return resolve(dirname(from), request);

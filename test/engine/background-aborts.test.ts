@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Entry, Turn } from "@longhaul/core";
 import type { HookRunner } from "@longhaul/core/hooks";
 import { loadSession, openTranscript, type TranscriptWriter } from "@longhaul/sessions";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CompactorOptions } from "../support/full-compactor.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import { AgentLoop, connect, FRAME } from "./agent-loop.case.ts";
@@ -169,6 +169,7 @@ describe("closing a compactor during a background summary", () => {
   it("close does not wait for the model of a background summary, and ignores the model's later answer", async () => {
     const { loop, summaries } = slowLoop(FOREVER);
     expect(await workUntil(loop, isStarted(loop))).toBe(true);
+    await vi.waitFor(() => expect(summaries.asked).toBe(1));
     await loop.compactor.close();
     expect(summaries.asked).toBe(1);
     await summaries.releaseToTheEnd();
@@ -187,6 +188,7 @@ describe("closing a compactor during a background summary", () => {
   it("a reply that arrives after close starts no further background summary", async () => {
     const { loop, summaries } = slowLoop(FOREVER);
     expect(await workUntil(loop, isStarted(loop))).toBe(true);
+    await vi.waitFor(() => expect(summaries.asked).toBe(1));
     await loop.compactor.close();
     loop.compactor.after({});
     expect(loop.eventsOf("background-started")).toHaveLength(1);

@@ -12,10 +12,11 @@ export const BUDGETS: Readonly<Record<string, Budget>> = {
   "@longhaul/agent": { files: 8, bytes: 355_000 },
   "@longhaul/ai-sdk": { files: 8, bytes: 68_000 },
   "@longhaul/anthropic": { files: 8, bytes: 39_000 },
-  // Core has a file with types for each topic and for each group of internal names.
-  "@longhaul/core": { files: 80, bytes: 1_640_000 },
+  // Core has a file with types for each topic and for each group of internal names, and separate files for the
+  // code that loads on first use.
+  "@longhaul/core": { files: 94, bytes: 1_640_000 },
   // Contains all our packages, the documentation and the demo session.
-  longhaul: { files: 165, bytes: 3_830_000 },
+  longhaul: { files: 200, bytes: 3_830_000 },
   "@longhaul/notes": { files: 16, bytes: 176_000 },
   "@longhaul/otel": { files: 8, bytes: 32_500 },
   "@longhaul/sessions": { files: 8, bytes: 440_000 },
@@ -28,3 +29,33 @@ export const BUDGETS: Readonly<Record<string, Budget>> = {
  * a page gets.
  */
 export const CORE_IMPORT_BYTES = 1_300_000;
+
+/** Maximum size of what a bundled program loads before it calls anything. */
+export interface FirstLoad {
+  readonly name: string;
+  /** Program whose bundle is measured: its entry and all chunks that it imports statically. */
+  readonly code: string;
+  /** Bytes after gzip. 1 KB is 1,000 bytes. */
+  readonly gzipBytes: number;
+}
+
+export const FIRST_LOADS: readonly FirstLoad[] = [
+  {
+    name: "createCompactor at first",
+    code: `import { createCompactor } from "@longhaul/core"; console.log(createCompactor);`,
+    gzipBytes: 130_000,
+  },
+  {
+    name: "estimateTokens, both vocabularies",
+    code: `import { estimateTokens } from "@longhaul/core/measure"; console.log(estimateTokens);`,
+    gzipBytes: 58_000,
+  },
+  {
+    name: "counting alone",
+    code: `
+      import { contextTokens, ContextMeter, measureContent, measureEntries, measureRequest }
+        from "@longhaul/core/measure";
+      console.log(contextTokens, ContextMeter, measureContent, measureEntries, measureRequest);`,
+    gzipBytes: 58_000,
+  },
+];

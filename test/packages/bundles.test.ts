@@ -125,8 +125,9 @@ describe("bundles of the packed packages", () => {
     );
     const folder = join(project.folder, "adapters");
     mkdirSync(folder);
-    for (const { name, code } of made.chunks) writeFileSync(join(folder, name.replace(".js", ".mjs")), code);
-    const entry = join(folder, made.entry.replace(".js", ".mjs"));
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+    for (const { name, code } of made.chunks) writeFileSync(join(folder, name), code);
+    const entry = join(folder, made.entry);
     const output = execFileSync(process.execPath, [entry], { encoding: "utf8", stdio: "pipe" });
     const [anthropic, aiSdk] = JSON.parse(output) as string[];
     expect(anthropic).toContain("the package @anthropic-ai/sdk is not installed");

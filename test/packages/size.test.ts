@@ -1,9 +1,10 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundle, gzipBytesOf } from "../support/bundles.ts";
 import { filesBehind } from "../support/packages.ts";
 import { type PackedProject, packPackages } from "../support/packed-packages.ts";
-import { BUDGETS, CORE_IMPORT_BYTES } from "./budgets.ts";
+import { BUDGETS, CORE_IMPORT_BYTES, FIRST_LOADS } from "./budgets.ts";
 
 let project: PackedProject;
 beforeAll(() => {
@@ -32,6 +33,21 @@ describe("the size of the packages", () => {
       rows.filter(({ isWithin }) => !isWithin),
       `installed size:\n${figures}`,
     ).toEqual([]);
+  });
+
+  it.each(FIRST_LOADS)("a bundle loads at first at most its size budget: $name", async (first) => {
+    const made = await bundle(project.folder, first.code);
+    expect(gzipBytesOf(made.first)).toBeLessThanOrEqual(first.gzipBytes);
+  });
+
+  it("a bundled compactor loads the code for compactions on first use, in chunks of their own", async () => {
+    const [{ code } = { code: "" }] = FIRST_LOADS;
+    const { chunks, first } = await bundle(project.folder, code);
+    // The first text is of the prompt for summaries, the second one of the reader of providers' errors.
+    for (const text of ["You write working notes for a coding agent", "prompt is too long: "]) {
+      expect(first.filter((chunk) => chunk.code.includes(text)).map(({ name }) => name)).toEqual([]);
+      expect(chunks.filter((chunk) => chunk.code.includes(text))).not.toEqual([]);
+    }
   });
 
   it("an import of @longhaul/core is within its size budget", () => {

@@ -1,3 +1,4 @@
+import "./loaded-parts.ts";
 import type {
   CompactorModule,
   Compactor as EngineCompactor,

@@ -38,7 +38,7 @@ export type {
   ToolUseBlock,
 } from "./messages/message.ts";
 export { complete } from "./models/complete.ts";
-export { failureOf } from "./models/foreign-error.ts";
+export { failureOf } from "./models/failure-of.ts";
 export { ModelError, type ModelFailure } from "./models/model-error.ts";
 export type {
   CallOptions,

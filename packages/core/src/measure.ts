@@ -26,10 +26,9 @@ export {
   measureContext,
 } from "./measure/tokens/context-meter.ts";
 export { estimateTokens, type TokenProfile } from "./measure/tokens/estimate/estimate.ts";
+export { ESTIMATORS, type EstimatorName } from "./measure/tokens/estimators.ts";
 export {
   type CountText,
-  ESTIMATORS,
-  type EstimatorName,
   measureContent,
   measureEntries,
   measureRequest,

@@ -1,6 +1,6 @@
 export { TimeLimitError, untilAborted, withTimeLimit } from "./models/abortable.ts";
 export { complete } from "./models/complete.ts";
-export { failureOf } from "./models/foreign-error.ts";
+export { failureOf } from "./models/failure-of.ts";
 export {
   ModelError,
   type ModelErrorDetails,

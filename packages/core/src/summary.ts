@@ -1,4 +1,3 @@
-export { SUMMARY_BUDGET_TOKENS } from "./compaction/summary/builtin/budget.ts";
 export {
   BUILT_IN_MODEL_NAME,
   type BuiltInModelOptions,
@@ -11,6 +10,7 @@ export {
 } from "./compaction/summary/builtin/summarize.ts";
 export { formatSummary } from "./compaction/summary/format.ts";
 export { PROMPT_VERSION } from "./compaction/summary/prompt-version.ts";
+export { SUMMARY_BUDGET_TOKENS } from "./compaction/summary/summary-budget.ts";
 export {
   type ContinuationInput,
   continuationMessage,

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createCompactor } from "../../../../test/support/full-compactor.ts";
-import { ESTIMATORS, measureRequest } from "../measure/tokens/measure.ts";
+import { ESTIMATORS } from "../measure/tokens/estimators.ts";
+import { measureRequest } from "../measure/tokens/measure.ts";
 import type { ApiMessage } from "../messages/message.ts";
 import { inputTokens } from "../messages/responses.ts";
 import { readResponse } from "./after.ts";

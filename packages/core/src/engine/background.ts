@@ -4,7 +4,7 @@ import {
   idsOf,
   planFromPrepared,
 } from "../compaction/plan/compaction-plan.ts";
-import { type PreparedSummary, prepareSummary } from "../compaction/write/summary-chain.ts";
+import type { PreparedSummary } from "../compaction/write/summary-chain.ts";
 import { withTimeLimit } from "../models/abortable.ts";
 import { clearableTokens } from "./clear-stale.ts";
 import { forkNow } from "./fork.ts";
@@ -13,7 +13,7 @@ import type { BackgroundSummary, OfferedPlan } from "./parts.ts";
 import { cachedMeasures, findFittingPlan, refreshPlan, restoreBudget, snapshotOf } from "./planning.ts";
 import { codeOf } from "./reporter.ts";
 import { CALLS_DURING_SUMMARY, paysToCompactEarly } from "./rewrite-decisions.ts";
-import { type CompactionParts, compactOptions } from "./run-compaction.ts";
+import { type CompactionParts, compactOptions, loadCarryOut } from "./run-compaction.ts";
 import { expectedSummaryCost, mayModelSummarize } from "./summary-cost.ts";
 
 /** Share of the auto-compact threshold at which the background summary starts. */
@@ -238,16 +238,14 @@ export class BackgroundSummarizer implements BackgroundSummary {
     const { plan, targetTokens } = fitted;
     const fork = forkNow(parts);
     const options = compactOptions(parts, { trigger: "auto", plan, targetTokens }, () => undefined);
-    this.#run(plan.tokensBefore, false, async (signal) => ({
-      ids: idsOf(plan.summarized),
-      keptTokens: plan.keptTokens,
-      summary: await prepareSummary(plan, {
-        ...options,
-        ...NO_BUILT_IN_FALLBACK,
-        fork,
-        signal,
-      }),
-    }));
+    this.#run(plan.tokensBefore, false, async (signal) => {
+      const { prepareSummary } = await loadCarryOut();
+      return {
+        ids: idsOf(plan.summarized),
+        keptTokens: plan.keptTokens,
+        summary: await prepareSummary(plan, { ...options, ...NO_BUILT_IN_FALLBACK, fork, signal }),
+      };
+    });
   }
 
   /** Summarizes the previous summary together with the new messages. */
@@ -259,6 +257,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
     this.#run(plan.tokensBefore, true, async (signal) => {
       // The provider has not cached this input, so no fork is possible. The hooks have already run.
       const alone = { ...NO_BUILT_IN_FALLBACK, fork: undefined, hooks: undefined, instructions, signal };
+      const { prepareSummary } = await loadCarryOut();
       const next = await prepareSummary(fresh, { ...options, ...alone });
       const attempts = [...written.attempts, ...next.written.attempts];
       return {

@@ -4,6 +4,8 @@ import { measureRequest } from "../measure/tokens/measure.ts";
 import type { EntryLink } from "../messages/entry.ts";
 import { LonghaulError } from "../messages/errors.ts";
 import { formatCount } from "../messages/text.ts";
+import { untilAborted } from "../models/abortable.ts";
+import { loadPart } from "../models/load-part.ts";
 import { maxMediaFor } from "../request/check/limits.ts";
 import { after } from "./after.ts";
 import { BackgroundSummarizer } from "./background.ts";
@@ -29,8 +31,7 @@ import type {
 } from "./options.ts";
 import { type EngineModule, type EngineParts, ModuleSet } from "./parts.ts";
 import { ProviderCache } from "./provider-cache.ts";
-import { recover } from "./recover.ts";
-import { Reporter } from "./reporter.ts";
+import { codeOf, Reporter } from "./reporter.ts";
 import {
   requireBeforeOptions,
   requireChildOptions,
@@ -43,7 +44,6 @@ import {
 import { type ResolvedOptions, resolveOptions } from "./resolve-options.ts";
 import { Thread } from "./thread.ts";
 import { TranscriptQueue } from "./transcript-queue.ts";
-import { undoStep } from "./undo.ts";
 
 /**
  * Keeps one conversation within its model's context window, with three calls around each model call.
@@ -131,7 +131,7 @@ class ConversationCompactor implements Compactor {
     error: unknown,
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<Turn<T> | undefined> {
-    return this.#enqueue(() => recover<T>(this.#parts, error, signal));
+    return this.#enqueue(() => recoverIfLoaded<T>(this.#parts, error, signal));
   }
 
   compact<T extends Message>(messages: readonly T[], options: ManualOptions = {}): Promise<Turn<T>> {
@@ -179,8 +179,12 @@ class ConversationCompactor implements Compactor {
     redo: boolean,
     options: UndoOptions,
   ): Promise<Turn<T>> {
-    return this.#enqueue(() => {
+    return this.#enqueue(async () => {
       requireUndoOptions(options);
+      const { undoStep } = await untilAborted(
+        options.signal,
+        loadPart("undo", () => import("./undo.ts")),
+      );
       return undoStep(this.#parts, messages, { redo, signal: options.signal });
     });
   }
@@ -189,6 +193,27 @@ class ConversationCompactor implements Compactor {
     const result = this.#queue.then(work);
     this.#queue = result.catch(() => undefined);
     return result;
+  }
+}
+
+/**
+ * Recovers from a failed call. If the code for that cannot be loaded, reports the failure and returns
+ * undefined, so that the host shows the error of its call. A missing connection often causes both.
+ */
+async function recoverIfLoaded<T extends Message>(
+  parts: EngineParts,
+  error: unknown,
+  signal: AbortSignal | undefined,
+): Promise<Turn<T> | undefined> {
+  const loading = loadPart("recovery", () => import("./recover.ts"));
+  try {
+    // An error after an abort is the host's own, so nothing has to stop waiting.
+    const { recover } = await untilAborted(signal?.aborted ? undefined : signal, loading);
+    return await recover<T>(parts, error, signal);
+  } catch (failure) {
+    if (codeOf(failure) !== "part-not-loaded") throw failure;
+    parts.reporter.emit({ type: "recovery-failed", from: codeOf(error), code: codeOf(failure) });
+    return undefined;
   }
 }
 

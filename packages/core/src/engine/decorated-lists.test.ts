@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createCompactor } from "../../../../test/support/full-compactor.ts";
-import { ESTIMATORS, measureRequest } from "../measure/tokens/measure.ts";
+import { ESTIMATORS } from "../measure/tokens/estimators.ts";
+import { measureRequest } from "../measure/tokens/measure.ts";
 import type { ApiMessage } from "../messages/message.ts";
 import { type ContentBlock, contentBlocks } from "../messages/message.ts";
 

@@ -1,7 +1,8 @@
 import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
 import { CLEARING_TARGET_TOKENS, IDLE_THRESHOLD_MS, MINUTE_MS } from "../compaction/clear/clearing-limits.ts";
 import { ELIGIBLE_TOOLS } from "../compaction/clear/stale-results.ts";
-import { type CountText, ESTIMATORS } from "../measure/tokens/measure.ts";
+import { estimateO200k } from "../measure/tokens/estimate/o200k.ts";
+import type { CountText } from "../measure/tokens/measure.ts";
 import type { KnownModel } from "../measure/window/models.ts";
 import { type PriceTable, readPrices } from "../measure/window/prices.ts";
 import { sessionWindow } from "../measure/window/session-window.ts";
@@ -86,7 +87,7 @@ export function resolveOptions({ cost, ...options }: CompactorOptions): Resolved
       now: ports?.now ?? (() => new Date()),
       newUuid: ports?.newUuid ?? (() => globalThis.crypto.randomUUID()),
     },
-    countText: ports?.countText ?? ESTIMATORS.o200k,
+    countText: ports?.countText ?? estimateO200k,
     session,
     warnings: [...warnings, ...own.warnings],
   };

@@ -1,6 +1,4 @@
-import { rebuild, tierOf } from "../compaction/apply/assemble.ts";
-import { conventionsOf, linesInPlace } from "../compaction/apply/session-lines.ts";
-import { type Compaction, type CompactOptions, compact } from "../compaction/compact.ts";
+import type { Compaction, CompactOptions } from "../compaction/compact.ts";
 import { unchangedTokens } from "../compaction/plan/compaction-plan.ts";
 import type { BackgroundAgent, HostState } from "../compaction/restore/host-state.ts";
 import type { LeastSaving } from "../compaction/worthwhile.ts";
@@ -11,6 +9,7 @@ import { asAtomicWrite } from "../messages/atomic-write.ts";
 import type { Entry, SessionRecord } from "../messages/entry.ts";
 import { copiedIds } from "../messages/lines.ts";
 import { untilAborted } from "../models/abortable.ts";
+import { loadPart } from "../models/load-part.ts";
 import { type CostParts, typicalKeptTokens } from "./cost-situation.ts";
 import type { Trigger } from "./events.ts";
 import { forkOf } from "./fork.ts";
@@ -22,26 +21,38 @@ import { costOfCalls, fileWorth, netSavingOf } from "./rewrite-decisions.ts";
 /** The parts that a compaction reads and changes. */
 export type CompactionParts = CostParts & Needs<"agentId" | "now" | "newLink" | "transcript" | "subagents">;
 
+type CarryOut = typeof import("../compaction/carry-out.ts");
+
+/** Loads the code that carries out a compaction. */
+export const loadCarryOut = (): Promise<CarryOut> =>
+  loadPart("compaction", () => import("../compaction/carry-out.ts"));
+
 /** Runs a plan and continues the conversation with the result. A failure changes nothing. */
 export async function runCompaction(parts: CompactionParts, request: CompactionRequest): Promise<Compaction> {
   const startedAt = parts.now();
   const { trigger, plan } = request;
   parts.reporter.emit({ type: "compaction-started", trigger, tokens: plan.tokensBefore });
   try {
-    const compaction = await withHostStatus(parts.reporter.host, {}, async (onProgress) => {
+    const { compaction, carryOut } = await withHostStatus(parts.reporter.host, {}, async (onProgress) => {
+      const loaded = await untilAborted(request.signal, loadCarryOut());
       // Writes the transcript before the model call, because a compaction without a transcript would fail
       // anyway.
       await untilAborted(request.signal, parts.transcript.flush());
-      const made = await compact(plan, parts.options.ports, compactOptions(parts, request, onProgress));
-      await applyCompaction(parts, made);
-      return made;
+      const made = await loaded.compact(
+        plan,
+        parts.options.ports,
+        compactOptions(parts, request, onProgress),
+      );
+      await applyCompaction(parts, made, loaded);
+      return { compaction: made, carryOut: loaded };
     });
     forgetFiles(parts, plan.summarized, plan.keptPlace === "after" ? plan.pairs() : undefined);
     const [first] = compaction.written.attempts;
     // If the source could not fulfill the instructions of a hook, another source wrote the summary.
     if (request.source !== undefined && first !== undefined && first.outcome !== "written")
       request.onSourceDeclined?.(first.reason ?? "instructions");
-    reportSuccess(parts, request, compaction, parts.now() - startedAt);
+    const tier = carryOut.tierOf(compaction);
+    reportSuccess(parts, request, { compaction, tier, durationMs: parts.now() - startedAt });
     // The compacted conversation counts as a new one.
     parts.turn.renewId();
     return compaction;
@@ -159,7 +170,11 @@ function requiredSavingFor(
 }
 
 /** Replaces the conversation with the compacted one. Writes the transcript before anything is dropped. */
-async function applyCompaction(parts: CompactionParts, compaction: Compaction): Promise<void> {
+async function applyCompaction(
+  parts: CompactionParts,
+  compaction: Compaction,
+  { conventionsOf, linesInPlace, rebuild }: CarryOut,
+): Promise<void> {
   const { ports, transcript } = parts.options;
   const lines =
     transcript === undefined ? [] : asAtomicWrite(linesInPlace(compaction, conventionsOf(undefined), ports));
@@ -199,11 +214,16 @@ async function withRunningAgents(
   return [...known, ...running.filter(({ id }) => !ids.has(id))];
 }
 
+interface Success {
+  readonly compaction: Compaction;
+  readonly tier: ReturnType<CarryOut["tierOf"]>;
+  readonly durationMs: number;
+}
+
 function reportSuccess(
   parts: CompactionParts,
   { trigger, plan, prepared }: CompactionRequest,
-  compaction: Compaction,
-  durationMs: number,
+  { compaction, tier, durationMs }: Success,
 ): void {
   const { gauge, turn, health } = parts;
   const threshold = gauge.thresholds.autoCompact;
@@ -217,7 +237,7 @@ function reportSuccess(
   parts.reporter.emit({
     type: "compacted",
     trigger,
-    tier: tierOf(compaction),
+    tier,
     tokensBefore: plan.tokensBefore,
     tokensAfter,
     messagesSummarized: compaction.messagesSummarized,

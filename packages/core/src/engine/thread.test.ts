@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../../test/support/builders.ts";
 import { ELIGIBLE_TOOLS } from "../compaction/clear/stale-results.ts";
-import { ESTIMATORS } from "../measure/tokens/measure.ts";
+import { ESTIMATORS } from "../measure/tokens/estimators.ts";
 import type { ApiMessage } from "../messages/message.ts";
 import type { Message } from "./options.ts";
 import { Thread } from "./thread.ts";

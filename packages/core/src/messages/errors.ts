@@ -36,6 +36,7 @@ export type LonghaulErrorCode =
   | "option-invalid"
   | "option-unknown"
   | "not-a-model"
+  | "part-not-loaded"
   | "window-assumed"
   | "window-full"
   | "window-too-small"

@@ -12,11 +12,7 @@ export interface ForeignCall {
   readonly request?: ModelRequest | undefined;
 }
 
-/**
- * Classifies any error that the host's client threw: from the SDKs of Anthropic, OpenAI or Google, from the
- * AI SDK, or from the host's wrapper around one of them. Returns undefined if the error is not a failed model
- * call. Never throws, although the value may be anything, even an object with throwing getters.
- */
+/** See the public `failureOf` in failure-of.ts. */
 export function failureOf(error: unknown, call: ForeignCall = {}): ModelError | undefined {
   try {
     const links = linksOf(error);

@@ -1,4 +1,5 @@
-import { type CountText, ESTIMATORS, measureRequest } from "../measure/tokens/measure.ts";
+import { estimateO200k } from "../measure/tokens/estimate/o200k.ts";
+import { type CountText, measureRequest } from "../measure/tokens/measure.ts";
 import { findModel } from "../measure/window/models.ts";
 import { field } from "../messages/untrusted.ts";
 import { ModelError } from "./model-error.ts";
@@ -45,7 +46,7 @@ export const hasOutputRoom = (model: Model, request: ModelRequest, options: Outp
  * prompt alone is too long.
  */
 function outputRoom(model: Model, request: ModelRequest, options: OutputRoomOptions): number {
-  const { countTokens = ESTIMATORS.o200k, promptTokens } = options;
+  const { countTokens = estimateO200k, promptTokens } = options;
   const tokens = promptTokens ?? measureRequest(request, countTokens);
   return windowTokensOf(model, options) - Math.ceil(tokens * COUNT_MARGIN);
 }

@@ -1,4 +1,5 @@
-import { type CountText, ESTIMATORS, measureRequest } from "../measure/tokens/measure.ts";
+import { estimateO200k } from "../measure/tokens/estimate/o200k.ts";
+import { type CountText, measureRequest } from "../measure/tokens/measure.ts";
 import { throwIfAborted } from "./abortable.ts";
 import type { CallOptions, ModelCapabilities, ModelRequest, TokenCount } from "./port.ts";
 
@@ -17,7 +18,7 @@ export const PLAIN_CAPABILITIES: ModelCapabilities = Object.freeze({
 export async function estimateRequest(
   request: ModelRequest,
   { signal }: CallOptions = {},
-  countText: CountText = ESTIMATORS.o200k,
+  countText: CountText = estimateO200k,
 ): Promise<TokenCount> {
   throwIfAborted(signal);
   return { tokens: measureRequest(request, countText), source: "estimate" };

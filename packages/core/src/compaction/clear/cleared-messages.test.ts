@@ -10,7 +10,8 @@ import {
   toolUse,
 } from "../../../../../test/support/builders.ts";
 import { deepFreeze } from "../../../../../test/support/deep-freeze.ts";
-import { ESTIMATORS, measureEntries } from "../../measure/tokens/measure.ts";
+import { ESTIMATORS } from "../../measure/tokens/estimators.ts";
+import { measureEntries } from "../../measure/tokens/measure.ts";
 import type { Entry } from "../../messages/entry.ts";
 import { indexPairs } from "../../messages/pairs.ts";
 import { CLEARED_RESULT_TEXT, withClearedResults } from "../../messages/stand-ins.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ESTIMATORS } from "../../measure/tokens/measure.ts";
+import { ESTIMATORS } from "../../measure/tokens/estimators.ts";
 import type { Ledger, LedgerFact } from "../../messages/fact-ledger.ts";
 import { ledgerText } from "./ledger-text.ts";
 

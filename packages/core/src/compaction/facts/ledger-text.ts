@@ -1,4 +1,5 @@
-import { type CountText, ESTIMATORS } from "../../measure/tokens/measure.ts";
+import { estimateO200k } from "../../measure/tokens/estimate/o200k.ts";
+import type { CountText } from "../../measure/tokens/measure.ts";
 import { countFates, isInContext, type Ledger, type LedgerFact } from "../../messages/fact-ledger.ts";
 import { clip, oneLine } from "../summary/clip.ts";
 
@@ -21,7 +22,7 @@ const LINE_CHARS = 160;
  * missing ones.
  */
 export function ledgerText(ledger: Ledger, options: LedgerTextOptions = {}): string {
-  const { maxTokens = MAX_TOKENS, countTokens = ESTIMATORS.o200k } = options;
+  const { maxTokens = MAX_TOKENS, countTokens = estimateO200k } = options;
   const absent = ledger.facts.filter((fact) => !isInContext(fact));
   const opening = openingOf(ledger);
   const hasTranscript = absent.every(({ fate }) => fate !== "gone");

@@ -7,7 +7,7 @@ import { previousSoundCut, soundCuts } from "../../messages/pairs.ts";
 import { requireApiMessages } from "../../messages/require-messages.ts";
 import { firstUnseenIndex } from "../../messages/responses.ts";
 import { withClearedResults } from "../../messages/stand-ins.ts";
-import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/budget.ts";
+import { SUMMARY_BUDGET_TOKENS } from "../summary/summary-budget.ts";
 import type { SummaryVariant } from "../summary/summary-message.ts";
 import {
   cutForRecent,

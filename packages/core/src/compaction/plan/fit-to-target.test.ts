@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, usage } from "../../../../../test/support/builders.ts";
-import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/budget.ts";
+import { SUMMARY_BUDGET_TOKENS } from "../summary/summary-budget.ts";
 import { type Feasibility, fitToTarget } from "./compaction-plan.ts";
 import type { KnownMeasures, Snapshot } from "./sized.ts";
 

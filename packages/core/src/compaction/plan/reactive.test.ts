@@ -10,7 +10,8 @@ import {
   longSession,
   withoutUsage,
 } from "../../../../../test/support/long-session.ts";
-import { ESTIMATORS, measureEntry } from "../../measure/tokens/measure.ts";
+import { ESTIMATORS } from "../../measure/tokens/estimators.ts";
+import { measureEntry } from "../../measure/tokens/measure.ts";
 import type { Entry } from "../../messages/entry.ts";
 import { LonghaulError } from "../../messages/errors.ts";
 import { indexPairs } from "../../messages/pairs.ts";

@@ -1,6 +1,6 @@
 import { previousSoundCut, soundCuts } from "../../messages/pairs.ts";
 import type { ModelFailure } from "../../models/model-error.ts";
-import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/budget.ts";
+import { SUMMARY_BUDGET_TOKENS } from "../summary/summary-budget.ts";
 import { cutForRecent, firstAfterSummary } from "./choose-cut.ts";
 import {
   type CompactionPlan,

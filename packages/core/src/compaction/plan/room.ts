@@ -1,4 +1,4 @@
-import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/budget.ts";
+import { SUMMARY_BUDGET_TOKENS } from "../summary/summary-budget.ts";
 
 /** Token sizes of the parts of a result. This file has few imports, so that `--help` loads quickly. */
 

@@ -1,6 +1,7 @@
 import type { KnownTokens } from "../../measure/tokens/accounting.ts";
 import { type ContextSize, meterFor } from "../../measure/tokens/context-meter.ts";
-import { type CountText, ESTIMATORS, measureBlock, measureEntry } from "../../measure/tokens/measure.ts";
+import { estimateO200k } from "../../measure/tokens/estimate/o200k.ts";
+import { type CountText, measureBlock, measureEntry } from "../../measure/tokens/measure.ts";
 import { type ContextParts, divideContext } from "../../measure/tokens/overhead.ts";
 import { type Entry, isCompactBoundary, isEntry } from "../../messages/entry.ts";
 import type { ContentBlock } from "../../messages/message.ts";
@@ -74,7 +75,7 @@ export interface SizeOptions {
 
 export function measureConversation(snapshot: Snapshot, options: SizeOptions): SizedConversation {
   if (options.sized !== undefined) return options.sized;
-  const countText = options.countText ?? ESTIMATORS.o200k;
+  const countText = options.countText ?? estimateO200k;
   const clearedToolUseIds = snapshot.clearedToolUseIds ?? new Set();
   const entries = entriesSince(snapshot.entries, lastBoundaryIndex(snapshot.entries));
   const sent = withClearedResults(entries, clearedToolUseIds);

@@ -1,7 +1,8 @@
 import { scriptedModel } from "@longhaul/simulator";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ESTIMATORS, measureRequest } from "../../measure/tokens/measure.ts";
+import { ESTIMATORS } from "../../measure/tokens/estimators.ts";
+import { measureRequest } from "../../measure/tokens/measure.ts";
 import { ModelError, type ModelFailure } from "../../models/model-error.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { ask } from "./ask-model.ts";

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../../../../test/support/arbitraries.ts";
 import { ConversationBuilder } from "../../../../../test/support/builders.ts";
-import { ESTIMATORS, measureEntries } from "../../measure/tokens/measure.ts";
+import { ESTIMATORS } from "../../measure/tokens/estimators.ts";
+import { measureEntries } from "../../measure/tokens/measure.ts";
 import { isEntry } from "../../messages/entry.ts";
 import { cutOldest, droppedEntries, inTokens, keptEntries, uncut } from "./request-summary.ts";
 

@@ -1,7 +1,7 @@
 import { scriptedModel } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../../../test/support/builders.ts";
-import { ESTIMATORS } from "../../measure/tokens/measure.ts";
+import { ESTIMATORS } from "../../measure/tokens/estimators.ts";
 import type { Entry } from "../../messages/entry.ts";
 import { contentBlocks } from "../../messages/message.ts";
 import { complete } from "../../models/complete.ts";

@@ -1,4 +1,5 @@
-import { type CountText, ESTIMATORS, measureEntries, measureRequest } from "../../measure/tokens/measure.ts";
+import { estimateO200k } from "../../measure/tokens/estimate/o200k.ts";
+import { type CountText, measureEntries, measureRequest } from "../../measure/tokens/measure.ts";
 import { type Entry, isEntry, isSummaryEntry } from "../../messages/entry.ts";
 import type { ApiMessage } from "../../messages/message.ts";
 import { groupRounds, type Round } from "../../messages/pairs.ts";
@@ -134,7 +135,7 @@ export async function askCutToFit(
   draft: (cut: Cut) => ModelRequest,
   options: CutToFitOptions = {},
 ): Promise<FittedReply> {
-  const { countTokens = ESTIMATORS.o200k } = options;
+  const { countTokens = estimateO200k } = options;
   let room = options;
   const sending = (cut: Cut): Sent => {
     const wanted = draft(cut);
@@ -360,7 +361,7 @@ export const inTokens =
  */
 export function digestText(entries: readonly Entry[], introduction: string): string | undefined {
   if (entries.length === 0) return undefined;
-  const { o200k: countTokens } = ESTIMATORS;
+  const countTokens = estimateO200k;
   const budgetTokens = digestTokens(measureEntries(entries, countTokens));
   const { text } = summarize(entries, { countTokens, budgetTokens });
   return `${introduction}\n\n${text}`;

@@ -1,4 +1,4 @@
-import { ESTIMATORS } from "../../measure/tokens/measure.ts";
+import { estimateO200k } from "../../measure/tokens/estimate/o200k.ts";
 import type { Entry } from "../../messages/entry.ts";
 import { type ApiMessage, type ContentBlock, contentBlocks } from "../../messages/message.ts";
 import { field } from "../../messages/untrusted.ts";
@@ -105,7 +105,7 @@ function obstacleIn(shared: ModelRequest, { name }: Model): string | undefined {
 export function promptTokens(
   { contextTokens }: ForkSource,
   prompt: string,
-  { countTokens = ESTIMATORS.o200k }: OutputRoomOptions,
+  { countTokens = estimateO200k }: OutputRoomOptions,
 ): number | undefined {
   return contextTokens === undefined ? undefined : contextTokens + countTokens(prompt);
 }

@@ -1,7 +1,7 @@
 import { scriptedModel } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../../../test/support/builders.ts";
-import { ESTIMATORS } from "../../measure/tokens/measure.ts";
+import { ESTIMATORS } from "../../measure/tokens/estimators.ts";
 import { ModelError } from "../../models/model-error.ts";
 import { type CompactionPlan, planCompaction } from "../plan/compaction-plan.ts";
 import { SMALLEST_SUMMARY_TOKENS } from "../plan/room.ts";

@@ -5,7 +5,7 @@ import { ConversationBuilder, thinking, toolResult, toolUse } from "../../../../
 import { promptsOf } from "../../../../longhaul/src/prompts-report.ts";
 import { Measures } from "../../engine/contents.ts";
 import { accountingMetrics, accountKnown, accountTokens } from "./accounting.ts";
-import { ESTIMATORS } from "./measure.ts";
+import { ESTIMATORS } from "./estimators.ts";
 
 const perCharacter = (text: string): number => text.length;
 

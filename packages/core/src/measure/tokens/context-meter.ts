@@ -17,7 +17,8 @@ import {
   savedTokensOf,
 } from "../../messages/responses.ts";
 import { field, stringListField } from "../../messages/untrusted.ts";
-import { type CountText, DECISION_PADDING, ESTIMATORS, measureEntry } from "./measure.ts";
+import { estimateO200k } from "./estimate/o200k.ts";
+import { type CountText, DECISION_PADDING, measureEntry } from "./measure.ts";
 
 /**
  * Correction of our estimate, learned from usage reports. `ratio` is the number of real tokens per estimated
@@ -259,7 +260,7 @@ export class ContextMeter {
   readonly #givenOverhead: number;
 
   constructor(options: ContextMeterOptions = {}) {
-    this.#countText = options.countText ?? ESTIMATORS.o200k;
+    this.#countText = options.countText ?? estimateO200k;
     this.#calibration = options.calibration;
     this.#givenOverhead = options.overheadTokens ?? 0;
     this.#overhead = this.#givenOverhead;

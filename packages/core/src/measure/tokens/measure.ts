@@ -2,22 +2,9 @@ import { type Entry, isSynthetic } from "../../messages/entry.ts";
 import type { ApiRequest, ContentBlock, MessageContent } from "../../messages/message.ts";
 import { isBlock } from "../../messages/message.ts";
 import { sentContent } from "../../request/flatten/attachment-content.ts";
-import { estimateTokens, type TokenProfile } from "./estimate/estimate.ts";
 
 /** Counts the tokens of a text, exactly or by estimate. */
 export type CountText = (text: string) => number;
-
-export type EstimatorName = TokenProfile | "classic";
-
-/**
- * The estimators by name. `classic` is a quarter of the length and far too low. It exists for comparison with
- * other tools.
- */
-export const ESTIMATORS: Readonly<Record<EstimatorName, CountText>> = Object.freeze({
-  o200k: (text: string): number => estimateTokens(text, "o200k"),
-  claude: (text: string): number => estimateTokens(text, "claude"),
-  classic: (text: string): number => Math.round(text.length / 4),
-});
 
 /**
  * Flat figure for images and documents. Providers bill images by area and documents by page. This figure is

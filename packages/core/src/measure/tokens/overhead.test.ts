@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder, image, usage } from "../../../../../test/support/builders.ts";
 import { measureConversation } from "../../compaction/plan/sized.ts";
 import type { Entry } from "../../messages/entry.ts";
-import { ESTIMATORS } from "./measure.ts";
+import { ESTIMATORS } from "./estimators.ts";
 
 const TURN = "word ".repeat(400);
 const TURN_TOKENS = ESTIMATORS.o200k(TURN) + ESTIMATORS.o200k("ok");

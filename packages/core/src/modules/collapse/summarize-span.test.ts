@@ -2,7 +2,8 @@ import { type Script, type ScriptedModel, scriptedModel } from "@longhaul/simula
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../../../test/support/builders.ts";
 import { withoutUsage } from "../../../../../test/support/long-session.ts";
-import { ESTIMATORS, measureEntries } from "../../measure/tokens/measure.ts";
+import { ESTIMATORS } from "../../measure/tokens/estimators.ts";
+import { measureEntries } from "../../measure/tokens/measure.ts";
 import type { Entry } from "../../messages/entry.ts";
 import { ModelError } from "../../models/model-error.ts";
 import type { SpanPlan } from "./plan-span.ts";

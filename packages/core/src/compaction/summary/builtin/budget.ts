@@ -3,9 +3,6 @@
  * used up, the rest goes to the most important pieces of other sections.
  */
 
-/** Token budget of a useful summary. It is less than a twentieth of a window of 200,000 tokens. */
-export const SUMMARY_BUDGET_TOKENS = 8_000;
-
 export interface Piece {
   /** The same content in several lengths, longest first. The last form is the shortest that makes sense. */
   readonly forms: readonly string[];

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../../../../../test/support/arbitraries.ts";
 import { ConversationBuilder } from "../../../../../../test/support/builders.ts";
-import { ESTIMATORS } from "../../../measure/tokens/measure.ts";
+import { ESTIMATORS } from "../../../measure/tokens/estimators.ts";
 import type { Entry } from "../../../messages/entry.ts";
 import type { ApiMessage } from "../../../messages/message.ts";
 import { complete } from "../../../models/complete.ts";

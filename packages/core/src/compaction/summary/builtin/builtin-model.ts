@@ -1,4 +1,5 @@
-import { ESTIMATORS, measureRequest } from "../../../measure/tokens/measure.ts";
+import { estimateO200k } from "../../../measure/tokens/estimate/o200k.ts";
+import { measureRequest } from "../../../measure/tokens/measure.ts";
 import type { Entry } from "../../../messages/entry.ts";
 import { type ApiMessage, type ContentBlock, contentBlocks, tagOf } from "../../../messages/message.ts";
 import { contentText, stringField } from "../../../messages/untrusted.ts";
@@ -40,7 +41,7 @@ async function* streamSummary(
   yield { type: "start", id: "built-in", model: BUILT_IN_MODEL_NAME };
   const wanted = summaryRequestIn(request.messages);
   const { text: summary } = summarizeMessages(request.messages, {
-    countTokens: ESTIMATORS.o200k,
+    countTokens: estimateO200k,
     budgetTokens,
     instructions: wanted === undefined ? undefined : instructionsIn(wanted),
   });
@@ -58,8 +59,8 @@ function replyOf(text: string, request: ModelRequest): ModelReply {
     content: [{ type: "text", text }],
     stopReason: "end_turn",
     usage: {
-      input_tokens: measureRequest(request, ESTIMATORS.o200k),
-      output_tokens: ESTIMATORS.o200k(text),
+      input_tokens: measureRequest(request, estimateO200k),
+      output_tokens: estimateO200k(text),
       cache_creation_input_tokens: 0,
       cache_read_input_tokens: 0,
     },

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../../../../test/support/builders.ts";
 import type { Entry } from "../../../messages/entry.ts";
+import { SUMMARY_BUDGET_TOKENS } from "../summary-budget.ts";
 import { presentSections, SECTION_NAMES, splitSections } from "../summary-message.ts";
-import { SUMMARY_BUDGET_TOKENS } from "./budget.ts";
 import { summarize } from "./summarize.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 3);

@@ -3,9 +3,10 @@ import { type Entry, isCompactBoundary, isEntry } from "../../../messages/entry.
 import { isSentAttachment } from "../../../request/flatten/attachment-content.ts";
 import { SUMMARY_HEADING } from "../format.ts";
 import { digestSession, LABELS, leftOutLine, preservedIn, type SessionDigest } from "../readers/readers.ts";
+import { SUMMARY_BUDGET_TOKENS } from "../summary-budget.ts";
 import { SECTION_NAMES, type SectionName, type SummaryVariant, sectionHeading } from "../summary-message.ts";
 import type { SummaryInstructions } from "../summary-prompt.ts";
-import { fitSections, type Piece, type SectionDraft, SUMMARY_BUDGET_TOKENS } from "./budget.ts";
+import { fitSections, type Piece, type SectionDraft } from "./budget.ts";
 import { renderConcepts, renderFiles } from "./render-code.ts";
 import { renderErrors } from "./render-errors.ts";
 import { renderMessages, renderProblemSolving, renderRequests } from "./render-history.ts";

@@ -4,8 +4,9 @@ import * as o200k from "ai-tokenizer/encoding/o200k_base";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { corpora, GENERATORS, type KindName } from "../../../../../../test/corpora/index.ts";
-import { ESTIMATORS } from "../measure.ts";
-import { estimateTokens, READ_WHOLE, type TokenProfile } from "./estimate.ts";
+import { ESTIMATORS } from "../estimators.ts";
+import { estimateTokens, type TokenProfile } from "./estimate.ts";
+import { READ_WHOLE } from "./scan.ts";
 
 const exact: Record<TokenProfile, Tokenizer> = { o200k: new Tokenizer(o200k), claude: new Tokenizer(claude) };
 const profiles: readonly TokenProfile[] = ["o200k", "claude"];
