@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { existing, install as installIn, installNode as installNodeIn } from "../support/installed.ts";
 
 const CLAUDE_CODE = "@anthropic-ai/claude-code";
 const AGENT_SDK = "@anthropic-ai/claude-agent-sdk";
@@ -40,12 +41,7 @@ export function newestClaudeCode(): string | undefined {
 }
 
 /** Returns the executable of this version of Node. Installs it if it is missing. */
-export function installNode(version: string): string {
-  // The package `node` only downloads one of the packages for a platform, in an install script.
-  const prefix = process.platform === "darwin" ? "node-bin-" : "node-";
-  const name = `${prefix}${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
-  return existing(join(install(name, version), "node_modules", name, "bin", "node"));
-}
+export const installNode = (version: string): string => installNodeIn(INSTALLED, version);
 
 /**
  * Returns the executable of a client whose program is in a package for the platform.
@@ -69,30 +65,6 @@ export function installProgram(program: string, packages: Readonly<Record<string
   return join(folder, `${program}.mjs`);
 }
 
-function existing(path: string): string {
-  if (!existsSync(path)) {
-    throw new Error(
-      `There is no ${basename(path)} in ${dirname(path)} for ${process.platform} ${process.arch}.`,
-    );
-  }
-  return path;
-}
-
 /** Installs a package without its install scripts and returns the folder. `more` are arguments of npm. */
-export function install(name: string, version: string, more: readonly string[] = []): string {
-  const folder = join(INSTALLED, `${name.split("/").at(-1)}-${version}`);
-  // npm writes this file last. If the file is missing, an install was interrupted and starts again.
-  if (existsSync(join(folder, "node_modules", ".package-lock.json"))) return folder;
-  process.stderr.write(`clients: installing ${name}@${version} (once)\n`);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "package.json"), `${JSON.stringify({ private: true })}\n`);
-  const args = ["install", "--ignore-scripts", "--engine-strict=false", "--no-audit", "--no-fund", ...more];
-  const { status } = spawnSync("npm", [...args, `${name}@${version}`], {
-    cwd: folder,
-    stdio: ["ignore", 2, 2],
-    shell: process.platform === "win32",
-  });
-  if (status !== 0) throw new Error(`npm could not install ${name}@${version}. Its output is above.`);
-  return folder;
-}
+export const install = (name: string, version: string, more: readonly string[] = []): string =>
+  installIn(INSTALLED, name, version, more);
