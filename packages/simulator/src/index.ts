@@ -48,6 +48,13 @@ export type { ModelOptions, TokenPrices } from "./model-options.ts";
 export type { OpenAiSwitches } from "./openai/request.ts";
 export type { ResponsesSwitches } from "./openai/responses/responses.ts";
 export {
+  type ForwardedRequest,
+  type Recorder,
+  type RecorderOptions,
+  startRecorder,
+} from "./recording/recorder.ts";
+export { type Replay, type ReplayedRequest, type ReplayOptions, startReplay } from "./recording/replay.ts";
+export {
   type Script,
   type ScriptedAnswer,
   type ScriptedModel,

@@ -1,6 +1,3 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { LonghaulError } from "@longhaul/core/errors";
 import { Catalog } from "./anthropic/answer/catalog.ts";
 import { Conversations } from "./anthropic/answer/conversations.ts";
 import type { Summarize } from "./anthropic/context/compaction.ts";
@@ -25,6 +22,7 @@ import { type CountText, createTokenCounter, type TokenCounter } from "./prompt/
 import type { Pace } from "./server/delivery.ts";
 import { type Fault, type FaultConditions, Faults } from "./server/faults.ts";
 import { createIds } from "./server/ids.ts";
+import { type Listening, listen } from "./server/listen.ts";
 import { type LoggedRequest, RequestLog } from "./server/request-log.ts";
 import { RequestRouter } from "./server/request-router.ts";
 
@@ -98,12 +96,7 @@ const DEFAULT_KEPT_BODIES = 100;
 const DEFAULT_KEPT_REQUESTS = 10_000;
 
 /** A local server for the APIs of Anthropic and OpenAI, as strict as the real ones. */
-export interface Simulator {
-  /** Address for `ANTHROPIC_BASE_URL` or the `baseURL` of a client of Anthropic. */
-  readonly url: string;
-  /** Address for `OPENAI_BASE_URL` or the `baseURL` of a client of OpenAI: `url` with `/v1`. */
-  readonly openAiUrl: string;
-  readonly port: number;
+export interface Simulator extends Listening {
   readonly requests: RequestLog;
   readonly clock: MovableClock;
   /** Counts tokens. `source` names the method. */
@@ -117,8 +110,6 @@ export interface Simulator {
   fail(fault: Fault | number, conditions?: FaultConditions): void;
   /** Resets the simulator to its state after the start. Keeps the address and the clock. */
   reset(): void;
-  /** Stops the simulator. Ends open connections immediately. */
-  close(): Promise<void>;
 }
 
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
@@ -141,17 +132,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       session = begin();
     },
   };
-  const listening = await listen(options.port ?? 0, (request: IncomingMessage, response: ServerResponse) => {
-    const served = isForJournal(request)
+  const listening = await listen(options.port ?? 0, (request, response) =>
+    isForJournal(request)
       ? serveJournal(request, response, controls)
-      : session.router.serve(request, response);
-    served.catch((error: unknown) => {
-      // The connection ends, so that the client does not wait forever. The error is thrown again, so that the
-      // bug is visible.
-      response.destroy();
-      throw error;
-    });
-  });
+      : session.router.serve(request, response),
+  );
   return {
     ...listening,
     requests,
@@ -162,59 +147,6 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     reset: controls.reset,
   };
 }
-
-/**
- * Address on which the server listens. Only this machine may reach the server, because the server answers
- * every client.
- */
-const LOOPBACK = "127.0.0.1";
-
-async function listen(
-  port: number,
-  handle: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<Pick<Simulator, "url" | "openAiUrl" | "port" | "close">> {
-  const server = createServer({ keepAlive: true }, handle);
-  // Disables the server's own timeouts. They would end requests that a fault keeps silent or slow.
-  server.requestTimeout = 0;
-  server.timeout = 0;
-  // Keeps idle connections open, because a client may reuse its connection at any time.
-  server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(notListening(error, port)));
-    server.listen(port, LOOPBACK, resolve);
-  });
-  const address = server.address() as AddressInfo;
-  let closing: Promise<void> | undefined;
-  const url = `http://${LOOPBACK}:${address.port}`;
-  return {
-    url,
-    openAiUrl: `${url}/v1`,
-    port: address.port,
-    close: () => {
-      closing ??= new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
-      return closing;
-    },
-  };
-}
-
-function notListening(error: NodeJS.ErrnoException, port: number): LonghaulError {
-  const [problem, remedy] = PORT_PROBLEMS[error.code ?? ""] ?? [error.message, ANY_PORT];
-  return new LonghaulError("simulator-failed", `The simulator cannot listen on port ${port}: ${problem}.`, {
-    remedy,
-    facts: { port, reason: error.code ?? error.message },
-    cause: error,
-  });
-}
-
-const ANY_PORT = "Choose another port (--port on the command line), or leave it out to get any free one.";
-
-const PORT_PROBLEMS: Readonly<Record<string, readonly [problem: string, remedy: string]>> = {
-  EADDRINUSE: ["another program uses this port", ANY_PORT],
-  EACCES: ["this user has no permission to open it", "Choose a port above 1023."],
-};
 
 // Parts that a reset recreates
 

@@ -85,6 +85,8 @@ export type LonghaulErrorCode =
   | "simulator-failed"
   | "simulator-config-invalid"
   | "simulator-script-invalid"
+  | "recording-unusable"
+  | "upstream-invalid"
   | "tour-failed"
   | "file-unusable"
   | "folder-too-wide"

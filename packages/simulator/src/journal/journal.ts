@@ -3,10 +3,10 @@ import { LonghaulError } from "@longhaul/core/errors";
 import type { JsonRecord } from "@longhaul/core/internal/messages";
 import { parseScript } from "../behaviors/script-file.ts";
 import type { ScriptedTurn } from "../behaviors/scripted.ts";
+import { strangerIn } from "../server/access.ts";
 import { receiveBody, TooLargeForTheNetwork } from "../server/body.ts";
 import type { Fault, FaultConditions } from "../server/faults.ts";
 import type { RequestLog } from "../server/request-log.ts";
-import { refuseStrangers } from "./access.ts";
 import { parseFaults } from "./fault-file.ts";
 import { JournalError } from "./journal-error.ts";
 import { invalidPage, oneRequest, requestPage } from "./pages.ts";
@@ -100,8 +100,12 @@ export async function serveJournal(
   }
 }
 
+const FROM_THIS_MACHINE =
+  "Call the journal from a program on this machine, at http://127.0.0.1 with the simulator's port.";
+
 async function answer(request: IncomingMessage, controls: Controls): Promise<JsonRecord> {
-  refuseStrangers(request.headers);
+  const stranger = strangerIn(request.headers);
+  if (stranger !== undefined) throw new JournalError(403, stranger, FROM_THIS_MACHINE);
   const { pathname, searchParams } = new URL(request.url ?? "", "http://localhost");
   const path = pathname.slice(JOURNAL_PATH.length).replace(/\/$/, "");
   const id = path.slice(path.lastIndexOf("/") + 1);
