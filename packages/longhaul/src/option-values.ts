@@ -131,3 +131,25 @@ export function requireSession(
   if (session === undefined && !options.allSessions && !options.allProjects)
     command.error("error: name a session, or use --all-sessions");
 }
+
+/** Settings of the simulator that have no effect on a recording. */
+const PLAYED = ["window", "turns", "script", "config"] as const;
+
+/** Exits if the options of `sim` contradict each other. */
+export function requireOneSource(
+  file: string | undefined,
+  options: Readonly<Partial<Record<"record" | "replay" | (typeof PLAYED)[number], unknown>>>,
+  command: Command,
+): void {
+  const { record, replay } = options;
+  if (record !== undefined && replay !== undefined)
+    command.error("error: use either --record or --replay, not both");
+  if (record !== undefined && file === undefined)
+    command.error("error: name the file to record: longhaul sim --record <upstream> <file>");
+  if (record === undefined && file !== undefined)
+    command.error(`error: the file ${file} needs --record <upstream>, or use --replay <file>`);
+  const source = record === undefined ? "--replay" : "--record";
+  const played = PLAYED.find((name) => options[name] !== undefined);
+  if ((record ?? replay) !== undefined && played !== undefined)
+    command.error(`error: --${played} has no effect with ${source}: remove one of them`);
+}

@@ -101,3 +101,18 @@ it.each([",", " ", "0", "1,many"])("longhaul eval rejects the value %j for --com
   const { error } = await refused("eval", "--generated", "--compactions", counts);
   expect(error).toMatchObject({ code: "commander.invalidArgument" });
 });
+
+it.each([
+  [["--record", "https://api.anthropic.com"], "name the file to record"],
+  [["--record", "https://api.anthropic.com", "--replay", "a.jsonl", "b.jsonl"], "not both"],
+  [["--record", "api.anthropic.com", "a.jsonl"], "It must be an address"],
+  [["--replay"], "argument missing"],
+  [["a.jsonl"], "the file a.jsonl needs --record <upstream>"],
+  [["--replay", "a.jsonl", "--script", "b.json"], "--script has no effect with --replay"],
+  [["--record", "http://127.0.0.1:1", "a.jsonl", "--turns", "5"], "--turns has no effect with --record"],
+])("longhaul sim %j is wrong usage, and the error says what to change", async (args, reason) => {
+  const { error, text } = await refused("sim", ...args);
+  expect(error).toBeInstanceOf(CommanderError);
+  expect(text).toContain(reason);
+  expect(text).toContain("Run `longhaul sim --help` to see how to use it.");
+});

@@ -5,6 +5,7 @@ import { POLICY_NAMES, REPLAY_POLICIES } from "@longhaul/lab";
 import { Argument, Command, Option } from "commander";
 
 import type { ChatCommandOptions } from "./commands/chat-command.ts";
+import type { SimOptions } from "./commands/sim-command.ts";
 import { declareCompletion, SHELLS } from "./completions.ts";
 import type { Composition } from "./composition.ts";
 import { afterHelp, HELP } from "./help.ts";
@@ -26,8 +27,15 @@ import {
   parseWindow,
   parseWindowOrModel,
   requireAny,
+  requireOneSource,
   requireSession,
 } from "./option-values.ts";
+
+/** Options of `sim`. Without a recording, the simulator plays the model. */
+interface SimSource extends SimOptions {
+  readonly record?: string;
+  readonly replay?: string;
+}
 
 type Compose = () => Promise<Composition>;
 
@@ -465,16 +473,19 @@ const PAGES: readonly Page[] = [
   {
     name: "sim",
     about: "run a local simulator of the Anthropic and OpenAI APIs",
+    arguments: [argument("[file]", "file to record, with --record")],
     options: [
       option("--port <number>", "port to listen on (default: any free port)", parsePort),
       option("--window <tokens>", "context window of every model (default: its own)", parseWindow),
       option("--turns <count>", "turns of the built-in coder per task (default: 12)", parseTokens),
       option("--script <file>", "answer the first calls with turns of this JSON file", parsePath),
       option("--config <file>", "read other settings from this JSON file", parsePath),
+      option("--record <upstream>", "pass requests to this provider, and record them", parseUrl),
+      option("--replay <file>", "answer from a recording, and call no provider", parsePath),
       option("--json", "print one line of JSON for each request"),
     ],
     notes: [
-      "Nothing leaves this machine, and any API key works. Ctrl-C stops it and prints totals. To connect a client such as Claude Code, set two variables before you start it:",
+      "Without --record, nothing leaves this machine, and any API key works. Ctrl-C stops it and prints totals. To connect a client such as Claude Code, set two variables before you start it:",
       "  ANTHROPIC_BASE_URL=http://127.0.0.1:8080\n  ANTHROPIC_API_KEY=any",
       "For a client of OpenAI, set these two:",
       "  OPENAI_BASE_URL=http://127.0.0.1:8080/v1\n  OPENAI_API_KEY=any",
@@ -485,8 +496,20 @@ const PAGES: readonly Page[] = [
       "sim --port 8080",
       "sim --window 32000 --turns 40",
       "sim --script turns.json --config sim.json --json",
+      "sim --record https://api.anthropic.com calls.jsonl",
+      "sim --replay calls.jsonl",
     ],
-    load: async () => (await import("./commands/sim-command.ts")).sim,
+    check: requireOneSource,
+    load: async () => {
+      const { sim } = await import("./commands/sim-command.ts");
+      const { recordCalls, replayCalls } = await import("./commands/recording-command.ts");
+      return (file: string, options: SimSource, composition: Composition) => {
+        const { record, replay, ...rest } = options;
+        if (record !== undefined) return recordCalls(file, { ...rest, record }, composition);
+        if (replay !== undefined) return replayCalls({ ...rest, replay }, composition);
+        return sim(rest, composition);
+      };
+    },
   },
   {
     name: "demo",

@@ -92,7 +92,7 @@ function simulatorOptions(options: SimOptions, config: SimConfig): SimulatorOpti
 /**
  * Resolves at the first signal. A second signal kills the process, because the listeners are removed by then.
  */
-function untilSignal(): Promise<void> {
+export function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     const stop = (): void => {
       process.off("SIGINT", stop).off("SIGTERM", stop);
