@@ -58,6 +58,11 @@ export class PrefixNode {
     return partsKey(this);
   }
 
+  /** Nodes of the longer prefixes, oldest first. */
+  get children(): readonly PrefixNode[] {
+    return this.#children;
+  }
+
   child(head: string, value?: unknown, marks: MarkDepth = "none"): PrefixNode {
     const node = this.#find(head, value, marks) ?? this.#add(head, value, marks);
     node.#usedInCall = this.#state.call;

@@ -1,17 +1,10 @@
 import type { JsonRecord } from "@longhaul/core/internal/messages";
 import { findModel } from "@longhaul/core/measure";
 import { type ModelOptions, serves, type TokenPrices } from "../../model-options.ts";
+import type { CachingKind } from "../prompt/prefix-cache.ts";
 import type { OpenAiModel } from "../request.ts";
 import { refuse } from "../wording/refuse.ts";
 import { KNOWN_MODELS, type KnownModel, RETIRED_MODELS } from "./known-models.ts";
-
-/** Way in which the prompt cache of a model works. */
-export type CachingKind =
-  /** Prefixes of at least 1,024 tokens, in steps of 128, cached automatically. */
-  | "automatic"
-  /** Prefixes up to a breakpoint. The API reports how many tokens it wrote. */
-  | "breakpoints"
-  | "none";
 
 /** A model with the facts that only the answering side needs. */
 export interface CatalogModel extends OpenAiModel {

@@ -1,4 +1,5 @@
 import type { TokenPrices } from "../../model-options.ts";
+import type { CachingKind } from "../prompt/prefix-cache.ts";
 
 /** Facts about a model besides its sizes, which are in the model table of the core. */
 export interface KnownModel {
@@ -8,7 +9,7 @@ export interface KnownModel {
   /** Limit for the prompt, if it is lower than the window. */
   readonly maxInputTokens?: number;
   readonly acceptsImages?: boolean;
-  readonly caching?: "automatic" | "breakpoints" | "none";
+  readonly caching?: CachingKind;
   readonly prices?: TokenPrices;
 }
 
@@ -17,6 +18,7 @@ const prices = (input: number, cached: number, output: number): TokenPrices => (
 const LOW_TO_HIGH = ["low", "medium", "high"] as const;
 const FROM_MINIMAL = ["minimal", ...LOW_TO_HIGH] as const;
 const FROM_NONE = ["none", ...LOW_TO_HIGH] as const;
+const FROM_MEDIUM = ["medium", "high", "xhigh"] as const;
 const TO_XHIGH = [...FROM_NONE, "xhigh"] as const;
 const FROM_LOW_TO_MAX = [...LOW_TO_HIGH, "xhigh", "max"] as const;
 const TO_MAX = [...TO_XHIGH, "max"] as const;
@@ -39,7 +41,7 @@ const generation = (
 
 /**
  * The models of OpenAI, newest first. Names: the types `ChatModel` and `AllModels` of the official SDK (openai
- * 6.49) and the page of models. Efforts: the same types and the model pages. Prices, prompt limits and
+ * 6.49) and the page of models. The SDK's types also say that GPT-5.5 caches for a day. Efforts: the same types and the model pages. Prices, prompt limits and
  * efforts of newer models: the model pages of OpenAI as collected by models.dev (repository
  * anomalyco/models.dev, folder providers/openai/models), and OpenAI's page of prices in September 2026.
  */
@@ -65,10 +67,17 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
       "gpt-5.6-luna": { ...prices(0.2, 0.02, 1.2), written: 0.25 },
     },
   ),
-  ...generation({ efforts: TO_XHIGH, maxInputTokens: INPUT_OF_1M }, { "gpt-5.5": prices(5, 0.5, 30) }),
   ...generation(
-    { efforts: ["medium", "high", "xhigh"], maxInputTokens: INPUT_OF_1M },
-    { "gpt-5.5-pro": prices(30, 30, 180), "gpt-5.4-pro": prices(30, 30, 180) },
+    { efforts: TO_XHIGH, maxInputTokens: INPUT_OF_1M, caching: "extended" },
+    { "gpt-5.5": prices(5, 0.5, 30) },
+  ),
+  ...generation(
+    { efforts: FROM_MEDIUM, maxInputTokens: INPUT_OF_1M, caching: "extended" },
+    { "gpt-5.5-pro": prices(30, 30, 180) },
+  ),
+  ...generation(
+    { efforts: FROM_MEDIUM, maxInputTokens: INPUT_OF_1M },
+    { "gpt-5.4-pro": prices(30, 30, 180) },
   ),
   ...generation({ efforts: TO_XHIGH, maxInputTokens: INPUT_OF_1M }, { "gpt-5.4": prices(2.5, 0.25, 15) }),
   ...generation(
@@ -80,7 +89,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     { "gpt-5.3-codex": prices(1.75, 0.175, 14), "gpt-5.2": prices(1.75, 0.175, 14) },
   ),
   ...generation(
-    { efforts: ["medium", "high", "xhigh"], maxInputTokens: INPUT_OF_400K },
+    { efforts: FROM_MEDIUM, maxInputTokens: INPUT_OF_400K },
     { "gpt-5.2-pro": prices(21, 21, 168) },
   ),
   ...generation(

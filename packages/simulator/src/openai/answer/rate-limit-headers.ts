@@ -27,7 +27,7 @@ function limitHeaders(what: string, limit: number, used: number): Record<string,
 }
 
 /** Formats a duration as the headers do: `6ms`, `1.5s`, `1m0s`. */
-export function duration(milliseconds: number): string {
+function duration(milliseconds: number): string {
   if (milliseconds < SECOND_MS) return `${milliseconds}ms`;
   const minutes = Math.floor(milliseconds / MINUTE_MS);
   const seconds = `${(milliseconds % MINUTE_MS) / SECOND_MS}s`;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createFixedClock } from "../../clock.ts";
 import { PrefixTree } from "../../prompt/prefix-tree.ts";
 import { createTokenCounter } from "../../prompt/token-count.ts";
-import { PrefixCache } from "./prefix-cache.ts";
+import { type CachingKind, PrefixCache } from "./prefix-cache.ts";
 import { buildPrompt, type PromptPart } from "./prompt-parts.ts";
 
 const MINUTE_MS = 60_000;
@@ -10,7 +10,7 @@ const AUTOMATIC = { id: "gpt-5.4", caching: "automatic" } as const;
 const BREAKPOINTS = { id: "gpt-5.6", caching: "breakpoints" } as const;
 
 interface CallOptions {
-  readonly model?: typeof AUTOMATIC | typeof BREAKPOINTS | { readonly id: string; readonly caching: "none" };
+  readonly model?: { readonly id: string; readonly caching: CachingKind };
   readonly workspace?: string;
   readonly body?: Record<string, unknown>;
   /** False for a call whose answer never starts. */
@@ -63,6 +63,22 @@ describe("the automatic cache of OpenAI", () => {
     call([part("a", 1_200), part("b", 400), part("c", 400)]);
     expect(call([part("a", 1_200), part("changed", 400), part("c", 400)]).cached).toBe(1_152);
     expect(call([part("changed", 1_200), part("b", 400), part("c", 400)]).cached).toBe(0);
+  });
+
+  it("the unchanged start of a changed part is read too", async () => {
+    const { call } = await bench();
+    const words = (end: string): string => `${"sheep ".repeat(500)}${end}`;
+    call([part("a", 600), part(words("one"), 2_000)]);
+    expect(call([part("a", 600), part(words("two"), 2_000)]).cached).toBe(2_560);
+    expect(call([part("b", 600), part(words("one"), 2_000)]).cached).toBe(0);
+  });
+
+  it("some models always cache for a day", async () => {
+    const { call, clock } = await bench();
+    const model = { id: "gpt-5.5", caching: "extended" } as const;
+    call([part("a", 2_000)], { model });
+    clock.advance(23 * 60 * MINUTE_MS);
+    expect(call([part("a", 2_000)], { model }).cached).toBe(1_920);
   });
 
   it("another project, another model and another cache key share nothing", async () => {

@@ -2,11 +2,21 @@ import { field, type JsonRecord, stringField } from "@longhaul/core/internal/mes
 import type { PrefixNode } from "../../prompt/prefix-tree.ts";
 import type { OpenAiPrompt, PromptPosition } from "./prompt-parts.ts";
 
+/** Way in which the prompt cache of a model works. */
+export type CachingKind =
+  /** Prefixes of at least 1,024 tokens, in steps of 128, cached automatically. */
+  | "automatic"
+  /** As `automatic`, but always with the lifetime of a day. */
+  | "extended"
+  /** Prefixes up to a breakpoint. The API reports how many tokens it wrote. */
+  | "breakpoints"
+  | "none";
+
 /** Facts about a call that decide which cached prefixes it can read. */
 export interface CacheCall {
   /** Each project has a separate cache. */
   readonly workspace: string;
-  readonly model: { readonly id: string; readonly caching: "automatic" | "breakpoints" | "none" };
+  readonly model: { readonly id: string; readonly caching: CachingKind };
   /** The body. Its fields `prompt_cache_key`, `prompt_cache_retention` and `prompt_cache_options` count. */
   readonly body: JsonRecord;
   /** Start of the call in milliseconds. */
@@ -43,6 +53,10 @@ const MAX_MATCHED = 80;
 /** Limit for entries of all prefixes. The oldest ones are lost, as in a real cache under load. */
 const MAX_ENTRIES = 200_000;
 const SWEEP_EVERY_MS = MINUTE_MS;
+/** Newest cached parts that a changed part is compared with. */
+const MAX_COMPARED = 32;
+/** Minimum characters that a changed part must share. Shorter starts are mostly markup, as in `{"role":`. */
+const MIN_SHARED_CHARACTERS = 256;
 
 /** The prompt cache of OpenAI. It needs no marks in the request. */
 export class PrefixCache {
@@ -63,21 +77,43 @@ export class PrefixCache {
     this.#sweep();
     const { caching } = call.model;
     if (caching === "none") return { cachedTokens: 0, writtenTokens: undefined, commit: () => undefined };
-    return caching === "automatic" ? this.#automatic(prompt, call) : this.#byBreakpoints(prompt, call);
+    return caching === "breakpoints" ? this.#byBreakpoints(prompt, call) : this.#automatic(prompt, call);
   }
 
-  #automatic({ positions, tokens }: OpenAiPrompt, call: CacheCall): CacheLookup {
+  #automatic(prompt: OpenAiPrompt, call: CacheCall): CacheLookup {
     const scope = scopeOf(call);
-    const { startedAt } = call;
-    const hit = this.#newestHit(positions, scope, startedAt, Number.POSITIVE_INFINITY);
+    const { startedAt, body, model } = call;
+    const { positions, tokens } = prompt;
+    const index = this.#newestHit(positions, scope, startedAt, Number.POSITIVE_INFINITY);
+    const found = positions[index]?.tokens ?? 0;
+    const more = this.#partlyCached(prompt, index + 1, scope, startedAt);
     // At least one token of the prompt is always computed.
-    const reusable = Math.min(hit?.tokens ?? 0, tokens - 1);
-    const lifetime = stringField(call.body, "prompt_cache_retention") === "24h" ? EXTENDED_MS : IDLE_MS;
+    const reusable = Math.min(found + more, tokens - 1);
+    const isExtended = model.caching === "extended" || body.prompt_cache_retention === "24h";
     return {
       cachedTokens: reusable < MIN_CACHED_TOKENS ? 0 : reusable - (reusable % STEP_TOKENS),
       writtenTokens: undefined,
-      commit: () => this.#write(longEnough(positions), scope, startedAt + lifetime),
+      commit: () => this.#write(positions, scope, startedAt + (isExtended ? EXTENDED_MS : IDLE_MS)),
     };
+  }
+
+  /**
+   * Estimates the cached tokens at the start of a part that differs from all cached ones. The real cache
+   * compares tokens, so a changed end of a long text costs only the end. The estimate assumes that the tokens
+   * are spread evenly over the characters.
+   */
+  #partlyCached({ root, positions }: OpenAiPrompt, index: number, scope: string, at: number): number {
+    const part = positions[index];
+    if (part === undefined) return 0;
+    const before = positions[index - 1];
+    const { key } = part.node;
+    let shared = 0;
+    for (const other of (before?.node ?? root).children.slice(-MAX_COMPARED)) {
+      if (other.head !== part.node.head || (this.#entries.get(other)?.get(scope) ?? 0) <= at) continue;
+      shared = Math.max(shared, sharedStart(key, other.key));
+    }
+    const partTokens = part.tokens - (before?.tokens ?? 0);
+    return shared < MIN_SHARED_CHARACTERS ? 0 : Math.floor((partTokens * shared) / key.length);
   }
 
   #byBreakpoints({ positions }: OpenAiPrompt, call: CacheCall): CacheLookup {
@@ -89,7 +125,7 @@ export class PrefixCache {
     const scope = scopeOf(call);
     const implicit = isExplicit ? [] : longEnough(positions).slice(-1);
     const marks = [...explicit.slice(implicit.length - MAX_WRITTEN), ...implicit];
-    const hit = this.#newestHit(positions, scope, call.startedAt, MAX_MATCHED);
+    const hit = positions[this.#newestHit(positions, scope, call.startedAt, MAX_MATCHED)];
     const ttl = TTL_MS[String(field(options, "ttl") ?? DEFAULT_TTL)] ?? TTL_MS[DEFAULT_TTL] ?? 0;
     const cachedTokens = hit?.tokens ?? 0;
     const reached = marks.reduce((most, mark) => Math.max(most, mark.tokens), 0);
@@ -100,22 +136,17 @@ export class PrefixCache {
     };
   }
 
-  /** Finds the longest cached prefix. It reads at most this number of the newest entries. */
-  #newestHit(
-    positions: readonly PromptPosition[],
-    scope: string,
-    at: number,
-    maxEntries: number,
-  ): PromptPosition | undefined {
+  /** Finds the end of the longest cached prefix. Reads at most this number of the newest entries. */
+  #newestHit(positions: readonly PromptPosition[], scope: string, at: number, maxEntries: number): number {
     let seen = 0;
     for (let index = positions.length - 1; index >= 0 && seen < maxEntries; index--) {
       const position = positions[index];
       const expiresAt = position && this.#entries.get(position.node)?.get(scope);
       if (expiresAt === undefined) continue;
-      if (expiresAt > at) return position;
+      if (expiresAt > at) return index;
       seen++;
     }
-    return undefined;
+    return -1;
   }
 
   #write(positions: readonly PromptPosition[], scope: string, expiresAt: number): void {
@@ -151,6 +182,14 @@ export class PrefixCache {
       if (entries.size === 0) this.#entries.delete(node);
     }
   }
+}
+
+/** Returns the number of characters at the start that two texts share. */
+function sharedStart(one: string, other: string): number {
+  const length = Math.min(one.length, other.length);
+  let at = 0;
+  while (at < length && one.charCodeAt(at) === other.charCodeAt(at)) at++;
+  return at;
 }
 
 const longEnough = (positions: readonly PromptPosition[]): readonly PromptPosition[] =>

@@ -27,6 +27,8 @@ export interface OpenAiPrompt {
   readonly tokens: number;
   /** Tokens of the tool definitions. */
   readonly toolTokens: number;
+  /** Start of all prompts. */
+  readonly root: PrefixNode;
   readonly positions: readonly PromptPosition[];
 }
 
@@ -53,7 +55,7 @@ export function buildPrompt(
     tokens = node.facts.tokens;
     positions.push({ node, tokens, isBreakpoint });
   }
-  return { tokens, toolTokens, positions };
+  return { tokens, toolTokens, root: tree.root, positions };
 }
 
 const factsOf = (tokens: number, section: string): NonNullable<PrefixNode["facts"]> => ({
