@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PNG } from "../../../../test/support/builders.ts";
-import { isRecord, type JsonRecord } from "../../../core/src/messages/untrusted.ts";
+import type { JsonRecord } from "../../../core/src/messages/untrusted.ts";
 import { KNOWN_BETAS } from "../anthropic/wording/betas.ts";
 import { type Simulator, startSimulator } from "../simulator.ts";
 import { HEADERS } from "./client.case.ts";
+import { damagedOf } from "./damage.case.ts";
 
 const MARK = { cache_control: { type: "ephemeral" } };
 const user = (content: unknown): JsonRecord => ({ role: "user", content });
@@ -88,58 +89,7 @@ const SOUND: readonly JsonRecord[] = [
   },
 ];
 
-/** Generates numbers, texts and shapes that break code without input checks. */
-const nasty: fc.Arbitrary<unknown> = fc.oneof(
-  fc.constantFrom<unknown>(
-    ...[
-      null,
-      true,
-      -1,
-      0,
-      0.5,
-      1e9,
-      1e308,
-      -1e308,
-      "",
-      " ",
-      "\ud800",
-      "__proto__",
-      "text",
-      [],
-      {},
-      [[]],
-      [null],
-    ],
-    ...[{ toString: 1, valueOf: null }, { type: { toString: null } }, { type: "text" }, { type: "all" }],
-    ...[{ $ref: "#" }, { $ref: "#/%E0%" }, { allOf: [{ $ref: "#" }] }, { type: "string", minLength: 1e12 }],
-    ...[{ type: "array", minItems: 1e12 }, { type: "object", minProperties: 1e12 }, { pattern: "(" }],
-  ),
-  fc.string({ unit: "binary", maxLength: 20 }),
-  fc.jsonValue({ maxDepth: 3 }),
-);
-
-/** Returns every position in a value, as a list of names and indices. */
-function pathsIn(value: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
-  if (typeof value !== "object" || value === null) return [path];
-  return [path, ...Object.entries(value).flatMap(([name, field]) => pathsIn(field, [...path, name]))];
-}
-
-function withChange(value: unknown, [name, ...rest]: readonly string[], change: unknown): unknown {
-  if (name === undefined) return change;
-  if (Array.isArray(value))
-    return value.map((item, at) => (String(at) === name ? withChange(item, rest, change) : item));
-  return isRecord(value) ? { ...value, [name]: withChange(value[name], rest, change) } : value;
-}
-
-const damaged = fc
-  .constantFrom(...SOUND)
-  .chain((body) =>
-    fc
-      .array(fc.tuple(fc.constantFrom(...pathsIn(body)), nasty), { maxLength: 3 })
-      .map((changes) =>
-        changes.reduce<unknown>((now, [path, change]) => withChange(now, path, change), body),
-      ),
-  );
+const damaged = damagedOf(SOUND);
 
 const posted = fc.record({
   body: fc.oneof({ arbitrary: damaged, weight: 6 }, fc.jsonValue()).map((value) => JSON.stringify(value)),

@@ -11,6 +11,9 @@ import { chatPrompt } from "./chat-prompt.ts";
 import { brokenChunks, encodedChunks } from "./chunks.ts";
 import { type Completion, completionChoice, completionUsage } from "./completion.ts";
 
+/** Maximum of `n`. Source: the API reference. */
+const MAX_CHOICES = 128;
+
 /** Implements `POST /v1/chat/completions`. */
 export class ChatAnswers implements EndpointAnswers {
   readonly #model: ModelAnswers;
@@ -60,7 +63,7 @@ export class ChatAnswers implements EndpointAnswers {
     const { ids } = this.#model;
     // The length of the conversation is the context of new ids, because it differs between its turns.
     const context = String(asList(body.messages).length);
-    const count = typeof body.n === "number" && body.n >= 1 ? body.n : 1;
+    const count = typeof body.n === "number" ? Math.min(Math.max(1, body.n), MAX_CHOICES) : 1;
     const choices = Array.from({ length: count }, (_, index) =>
       completionChoice(turn, index, () => ids.withPrefix("call_", context)),
     );
