@@ -31,6 +31,11 @@ describe("the paths of OpenAI's API", () => {
     expect(await (await get("/models/gpt-4o")).json()).toMatchObject({ id: "gpt-4o", object: "model" });
     const claude = await get("/v1/models", { "x-api-key": "any", "anthropic-version": "2023-06-01" });
     expect(await claude.json()).toMatchObject({ has_more: false });
+    const withToken = await get("/v1/models", {
+      authorization: "Bearer any",
+      "anthropic-version": "2023-06-01",
+    });
+    expect(await withToken.json()).toMatchObject({ has_more: false });
   });
 
   it("an unknown path gets OpenAI's 404 for a bearer token, and counts as no error", async () => {
@@ -190,6 +195,23 @@ describe("a session with both providers", () => {
     expect(totals.outputTokens).toBe(usage.completion_tokens);
     const dollars = (2 * Number(usage.prompt_tokens) + 8 * Number(usage.completion_tokens)) / 1_000_000;
     expect(last?.costDollars).toBeCloseTo(dollars, 9);
+  });
+
+  it("the cost of a call has the prices of cached and of written tokens", async () => {
+    const body = { ...BODY, model: "gpt-5.6-terra", messages: [user(LONG)] };
+    simulator.reply("ok", "ok");
+    const first = (await complete(simulator, body)).usage;
+    const written = 2.5 * Number(first.prompt_tokens) + 12 * Number(first.completion_tokens);
+    expect(simulator.requests.last?.costDollars).toBeCloseTo(written / 1_000_000, 9);
+    const second = (await complete(simulator, body)).usage;
+    expect(second.prompt_tokens_details).toMatchObject({
+      cached_tokens: first.prompt_tokens,
+      cache_write_tokens: 0,
+    });
+    const read = 0.2 * Number(second.prompt_tokens) + 12 * Number(second.completion_tokens);
+    expect(simulator.requests.last?.costDollars).toBeCloseTo(read / 1_000_000, 9);
+    const { cacheReadTokens, cacheWriteTokens } = simulator.requests.totals;
+    expect([cacheReadTokens, cacheWriteTokens]).toEqual([first.prompt_tokens, first.prompt_tokens]);
   });
 
   it("a script may name the end of a turn in the words of either provider", async () => {

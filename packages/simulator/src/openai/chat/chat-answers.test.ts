@@ -110,9 +110,10 @@ describe("answers of chat completions", () => {
   });
 
   it("a stop sequence ends the text before it", async () => {
-    simulator.reply("one END two");
-    const { choices } = await complete(simulator, { ...BODY, stop: ["END"] });
+    simulator.reply({ blocks: [text("one END two"), call("read_file", { path: "a.ts" })] });
+    const { choices } = await complete(simulator, { ...BODY, tools: [TOOL], stop: ["END"] });
     expect(choices[0]).toMatchObject({ finish_reason: "stop", message: { content: "one " } });
+    expect(choices[0]?.message.tool_calls).toBeUndefined();
   });
 
   it("a refusal is not content, and content_filter is a reason of its own", async () => {

@@ -51,7 +51,7 @@ const DEFAULT_TTL = "30m";
 const MAX_WRITTEN = 4;
 const MAX_MATCHED = 80;
 /** Limit for entries of all prefixes. The oldest ones are lost, as in a real cache under load. */
-const MAX_ENTRIES = 200_000;
+const MAX_ENTRIES = 50_000;
 const SWEEP_EVERY_MS = MINUTE_MS;
 /** Newest cached parts that a changed part is compared with. */
 const MAX_COMPARED = 32;
