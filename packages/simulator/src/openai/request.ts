@@ -29,8 +29,8 @@ export interface OpenAiRequest {
 
 /** Lookups over stored responses and over content that this simulator wrote. */
 export interface ResponsesMemory {
-  /** True if an item with this id is stored. Items of responses with `store: false` are not. */
-  isStoredItem(id: string): boolean;
+  /** Returns the stored item with this id. Items of responses with `store: false` are not stored. */
+  storedItem(id: string): JsonRecord | undefined;
   /**
    * Returns the id of the reasoning item without which the API refuses this item: the last reasoning item
    * that precedes it in the output of its response. Undefined if it needs none.

@@ -94,7 +94,7 @@ export class ResponseStore {
 
   memoryOf(project: string, isKnownReasoning: (encrypted: string) => boolean): ResponsesMemory {
     return {
-      isStoredItem: (id) => this.#items.has(key(project, id)),
+      storedItem: (id) => this.findItem(project, id),
       requiredReasoning: (id) => this.#items.get(key(project, id))?.requiredReasoning,
       isKnownReasoning,
     };

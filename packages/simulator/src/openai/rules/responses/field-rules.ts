@@ -2,7 +2,7 @@ import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import type { OpenAiModel, OpenAiRequest } from "../../request.ts";
 import { refuse } from "../../wording/refuse.ts";
 import { listed, shortened } from "../shape/inspection.ts";
-import { inputItems, isGiven, recordIn, visitParts } from "./checked-body.ts";
+import { isGiven, recordIn, visitParts } from "./checked-body.ts";
 
 /** Refuses a history that the API does not have, and a request with nothing to answer. */
 export function checkHistory({ endpoint, body, earlier }: OpenAiRequest): void {
@@ -114,10 +114,9 @@ const includes = ({ include }: JsonRecord, value: string): boolean =>
 /** Refuses images for a model that does not see, and items of reasoning for a model that does not reason. */
 export function checkModelInput(
   earlier: readonly JsonRecord[],
-  { body }: OpenAiRequest,
+  input: readonly JsonRecord[],
   model: OpenAiModel,
 ): void {
-  const input = inputItems(body);
   if (!model.acceptsImages) input.forEach(refuseImages);
   if (model.isReasoning || model.id.startsWith("computer-use")) return;
   const isReasoning = ({ type }: JsonRecord): boolean => type === "reasoning";

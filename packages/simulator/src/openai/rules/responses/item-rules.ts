@@ -29,7 +29,6 @@ const WRITTEN: ReadonlySet<unknown> = new Set([
   "multi_agent_call",
   "multi_agent_call_output",
   "agent_message",
-  "item_reference",
 ]);
 
 const isWritten = (item: JsonRecord): boolean =>
@@ -113,7 +112,7 @@ export function checkStoredContent(
 
 function requireStored(item: JsonRecord, memory: ResponsesMemory, body: JsonRecord): void {
   const id = idOf(item);
-  if (id === undefined || memory.isStoredItem(id)) return;
+  if (id === undefined || memory.storedItem(id) !== undefined) return;
   refuse(body.store === false ? "itemUnstored" : "itemUnknown", "input", { id: shortened(id) });
 }
 
@@ -123,6 +122,16 @@ function subjectOf(item: JsonRecord, encrypted: string): string {
   if (id !== undefined) return `for item ${shortened(id)}`;
   return `${encrypted.slice(0, 4)}...${encrypted.slice(-4)}`;
 }
+
+/** Replaces references with the stored items that they name. Unknown references stay. */
+export const withoutReferences = (
+  items: readonly JsonRecord[],
+  memory: ResponsesMemory | undefined,
+): readonly JsonRecord[] =>
+  items.map((item) => {
+    const id = itemType(item) === "item_reference" ? idOf(item) : undefined;
+    return (id === undefined ? undefined : memory?.storedItem(id)) ?? item;
+  });
 
 /** Refuses a request for compaction that is not the last item. */
 export function checkTrigger(input: readonly JsonRecord[]): void {

@@ -149,6 +149,22 @@ export const ORDER_ROWS: readonly RuleRow[] = [
     expected: ["No tool output found for function call call_1.", "input", null],
   },
   {
+    rule: "a reference to a call without an output",
+    wrong: after({ type: "item_reference", id: "rs_1" }, { type: "item_reference", id: "fc_1" }),
+    sound: after({ type: "item_reference", id: "rs_1" }, { id: "fc_1" }, output("call_1")),
+    expected: ["No tool output found for function call call_1.", "input", null],
+  },
+  {
+    rule: "a reference to a call without the reasoning before it",
+    wrong: after({ type: "item_reference", id: "fc_1" }, output("call_1")),
+    sound: after(thought({ id: "rs_1" }), { type: "item_reference", id: "fc_1" }, output("call_1")),
+    expected: [
+      "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
+      "input",
+      null,
+    ],
+  },
+  {
     rule: "a call of a shell without an output",
     wrong: after({ type: "shell_call", call_id: "call_1", action: { commands: ["ls"] } }),
     sound: after(

@@ -27,9 +27,15 @@ export const PLAIN: OpenAiModel = { ...REASONING, id: "gpt-4o", isReasoning: fal
 
 export const BLIND: OpenAiModel = { ...REASONING, id: "o3-mini", acceptsImages: false };
 
+const STORED: readonly JsonRecord[] = [
+  { type: "reasoning", id: "rs_1", summary: [] },
+  { type: "function_call", id: "fc_1", call_id: "call_1", name: "read", arguments: "{}" },
+  { type: "message", id: "msg_1", role: "assistant", content: "done" },
+];
+
 /** Remembers the items of one answer: reasoning, then a call. */
 const MEMORY: ResponsesMemory = {
-  isStoredItem: (id) => ["rs_1", "fc_1", "msg_1"].includes(id),
+  storedItem: (id) => STORED.find((item) => item.id === id),
   requiredReasoning: (id) => (id === "fc_1" ? "rs_1" : undefined),
   isKnownReasoning: (encrypted) => encrypted === "known",
 };

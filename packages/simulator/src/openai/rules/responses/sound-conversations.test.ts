@@ -87,7 +87,7 @@ const CONVERSATIONS: readonly Row[] = [
   [
     "references to stored items",
     {
-      input: [user(), { type: "item_reference", id: "rs_1" }, { type: "item_reference", id: "fc_1" }, said()],
+      input: [user(), { type: "item_reference", id: "rs_1" }, { id: "fc_1" }, output("call_1"), said()],
     },
   ],
   ["a conversation without new input", { conversation: "conv_1", input: undefined }, { earlier: [user()] }],

@@ -1,4 +1,4 @@
-import type { OpenAiRequest, OpenAiSwitches } from "../../request.ts";
+import type { OpenAiModel, OpenAiRequest, OpenAiSwitches } from "../../request.ts";
 import { refuse } from "../../wording/refuse.ts";
 import { Inspection, shortened } from "../shape/inspection.ts";
 import { checkShape } from "./body-shape.ts";
@@ -10,7 +10,14 @@ import {
   checkJsonMode,
   checkModelInput,
 } from "./field-rules.ts";
-import { checkIds, checkNamespaces, checkReasoning, checkStoredContent, checkTrigger } from "./item-rules.ts";
+import {
+  checkIds,
+  checkNamespaces,
+  checkReasoning,
+  checkStoredContent,
+  checkTrigger,
+  withoutReferences,
+} from "./item-rules.ts";
 import { checkPairs } from "./pairing.ts";
 import { checkFormat, checkTools } from "./tool-rules.ts";
 
@@ -33,19 +40,20 @@ export function validateResponses(request: OpenAiRequest, switches: OpenAiSwitch
   if (model === undefined || endpoint === "count_tokens") return;
   checkCombinations(request);
   checkAbilities(request, model);
-  checkItems(request, switches);
+  checkItems(request, model, switches);
 }
 
-function checkItems(request: OpenAiRequest, switches: OpenAiSwitches): void {
-  const { body, model, earlier = [], memory } = request;
-  const input = inputItems(body);
+function checkItems(request: OpenAiRequest, model: OpenAiModel, switches: OpenAiSwitches): void {
+  const { body, earlier = [], memory } = request;
+  const sent = inputItems(body);
+  const input = withoutReferences(sent, memory);
   const items = [...earlier, ...input];
   checkTools(body, items);
   checkFormat(body);
-  if (model !== undefined) checkModelInput(earlier, request, model);
+  checkModelInput(earlier, input, model);
   checkTrigger(input);
   checkIds(items);
-  checkStoredContent(input, request, switches);
+  checkStoredContent(sent, request, switches);
   checkReasoning(earlier, input, (id) => memory?.requiredReasoning(id));
   checkNamespaces(items, recordsIn(body.tools));
   checkPairs(items);
