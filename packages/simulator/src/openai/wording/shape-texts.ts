@@ -46,9 +46,11 @@ export const SHAPE_TEXTS = {
     source: "captured: github.com/OpenBMB/ChatDev/issues/446",
   },
   integerTooBig: {
+    verified: true,
     text: "Invalid '{path}': integer above maximum value. Expected a value <= {limit}, but got {value} instead.",
     code: "integer_above_max_value",
-    source: "wording of integerTooSmall; limits of the API reference",
+    source:
+      "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.5",
   },
   decimalTooSmall: {
     text: "Invalid '{path}': decimal below minimum value. Expected a value >= {limit}, but got {value} instead.",
@@ -67,9 +69,10 @@ export const SHAPE_TEXTS = {
     source: "captured: github.com/getsentry/sentry-mcp/issues/106, github.com/AnswerDotAI/fastllm/issues/45",
   },
   stringEmpty: {
+    verified: true,
     text: "Invalid '{path}': empty string. Expected a string with minimum length {limit}, but got an empty string instead.",
     code: "empty_string",
-    source: "wording of stringTooLong",
+    source: "captured: github.com/earendil-works/pi/issues/4854; public repositories quote the whole text",
   },
   listTooLong: {
     verified: true,
@@ -79,8 +82,10 @@ export const SHAPE_TEXTS = {
       "captured: github.com/vishalmysore/Tools4AI/issues/16, github.com/openai/openai-dotnet/issues/317",
   },
   listEmpty: {
+    verified: true,
     text: "Invalid '{path}': empty array. Expected an array with minimum length 1, but got an empty array instead.",
     code: "empty_array",
-    source: "wording of listTooLong",
+    source:
+      "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.3",
   },
 } as const;
