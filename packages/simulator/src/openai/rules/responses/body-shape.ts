@@ -43,6 +43,7 @@ const conversation = union({
   object: object({ id: required(idWith("conv")) }),
 });
 
+/** The simulator stores no prompts, so it accepts every id. */
 const prompt = object({
   id: required(filledString),
   variables: nullable(record),

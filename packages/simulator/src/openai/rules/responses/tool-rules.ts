@@ -11,7 +11,10 @@ const NOT_AT_MINIMAL_EFFORT: ReadonlyMap<unknown, string> = new Map([
   ["image_generation", "image_gen"],
 ]);
 
-/** Refuses a choice of tools that the request does not offer, and tools that do not work as requested. */
+/**
+ * Refuses a choice of tools that the request does not offer, and tools that do not work as requested. It is not
+ * documented whether two tools may have the same name, or which models run which tool, so both are accepted.
+ */
 export function checkTools(body: JsonRecord, items: readonly JsonRecord[]): void {
   const offered = recordsIn(body.tools);
   // Items of the conversation can add tools to those of the body.
