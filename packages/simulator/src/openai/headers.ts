@@ -23,6 +23,7 @@ export function readOpenAiHeaders(
   const key = bearerToken(headers);
   if (key === "") refuse("keyMissing");
   if (allowed !== undefined && !allowed.includes(key)) refuse("keyInvalid", null, { key: maskedKey(key) });
+  checkContentType(headers);
   const named = [key, headerText(headers, "openai-organization"), headerText(headers, "openai-project")];
   const subagent = headerText(headers, "x-openai-subagent");
   return {
@@ -34,6 +35,16 @@ export function readOpenAiHeaders(
 /** True for a call in which codex summarizes the conversation itself. It describes each call in a header. */
 const asksForSummary = (headers: IncomingHttpHeaders): boolean =>
   /"request_kind" *: *"compaction"/.test(headerText(headers, "x-codex-turn-metadata"));
+
+const JSON_TYPE = "application/json";
+
+/** Checks the type of a body. A missing type is accepted, because no source says that it is refused. */
+function checkContentType(headers: IncomingHttpHeaders): void {
+  const given = headerText(headers, "content-type");
+  const [type = ""] = given.split(";");
+  if (given === "" || type.trim().toLowerCase() === JSON_TYPE) return;
+  refuse("contentType", null, { type: given });
+}
 
 /** True if the headers belong to a client of OpenAI: a bearer token, and no header of Anthropic. */
 export const isForOpenAi = (headers: IncomingHttpHeaders): boolean =>

@@ -89,6 +89,16 @@ describe("refusals of OpenAI's API", () => {
     });
   });
 
+  it("a body of another type is refused with the given type", async () => {
+    expect(await refused(simulator, BODY, { "content-type": "text/plain" })).toMatchObject({
+      status: 400,
+      code: "unsupported_content_type",
+      message: expect.stringContaining("Unsupported content type: 'text/plain'."),
+    });
+    const charset = { "content-type": "application/json; charset=utf-8" };
+    expect((await post(simulator, BODY, charset)).status).toBe(200);
+  });
+
   it("a body that is no JSON is refused with the text of the API", async () => {
     expect(await refused(simulator, "{")).toMatchObject({
       status: 400,

@@ -37,6 +37,15 @@ describe("the catalog of OpenAI's models", () => {
     expect(snapshot).toMatchObject({ id: "gpt-4o-2024-08-06", windowTokens: 128_000 });
     expect(modelInfo({ id: "gpt-4o-2024-08-06" }).created).toBe(Date.UTC(2024, 7, 6) / 1_000);
     expect(new OpenAiCatalog().find("gpt-none-2024-08-06")).toBeUndefined();
+    expect(new OpenAiCatalog().find("gpt-4o-2024-08-07")).toBeUndefined();
+  });
+
+  it("answers report the snapshot that a name means", () => {
+    const catalog = new OpenAiCatalog([{ id: "gpt-4o", windowTokens: 9_000 }]);
+    expect(catalog.find("gpt-4.1")?.reportedId).toBe("gpt-4.1-2025-04-14");
+    expect(catalog.find("gpt-4.1-2025-04-14")?.reportedId).toBe("gpt-4.1-2025-04-14");
+    expect(catalog.find("gpt-5.6-sol")?.reportedId).toBe("gpt-5.6-sol");
+    expect(catalog.find("gpt-4o")?.reportedId).toBe("gpt-4o");
   });
 
   it("serves added models, keeps the facts of a known name, and may bring back a retired one", () => {

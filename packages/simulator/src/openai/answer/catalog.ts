@@ -4,13 +4,15 @@ import { type ModelOptions, serves, type TokenPrices } from "../../model-options
 import type { CachingKind } from "../prompt/prefix-cache.ts";
 import type { OpenAiModel } from "../request.ts";
 import { refuse } from "../wording/refuse.ts";
-import { KNOWN_MODELS, type KnownModel, RETIRED_MODELS } from "./known-models.ts";
+import { KNOWN_MODELS, type KnownModel, RETIRED_MODELS, SNAPSHOTS } from "./known-models.ts";
 
 /** A model with the facts that only the answering side needs. */
 export interface CatalogModel extends OpenAiModel {
   /** Limit for the tokens of the prompt. It may be lower than the window. */
   readonly maxInputTokens: number;
   readonly caching: CachingKind;
+  /** Name that answers report: the dated snapshot that the name means, if it is known. */
+  readonly reportedId: string;
   /** Undefined if the prices are not known. */
   readonly prices: TokenPrices | undefined;
 }
@@ -40,13 +42,24 @@ export class OpenAiCatalog {
     if (known !== undefined) return known;
     if (RETIRED_MODELS.has(id)) return undefined;
     const base = this.#models.get(id.replace(SNAPSHOT, ""));
-    return base === undefined || this.#added.has(base.id) ? undefined : { ...base, id };
+    if (base === undefined || this.#added.has(base.id)) return undefined;
+    const dates = SNAPSHOTS[base.id];
+    const isKnown = dates === undefined || dates.some((date) => id === `${base.id}-${date}`);
+    return isKnown ? { ...base, id, reportedId: id } : undefined;
   }
 
   /** Returns a model that stands for a retired name, so that the rules can refuse it by name. */
   retired(id: unknown): CatalogModel | undefined {
     if (typeof id !== "string" || this.find(id) !== undefined || !RETIRED_MODELS.has(id)) return undefined;
-    return { ...PLAIN_MODEL, id, windowTokens: 0, maxInputTokens: 0, maxOutputTokens: 0, isRetired: true };
+    return {
+      ...PLAIN_MODEL,
+      id,
+      reportedId: id,
+      windowTokens: 0,
+      maxInputTokens: 0,
+      maxOutputTokens: 0,
+      isRetired: true,
+    };
   }
 
   /** Finds the model of a request, or throws the refusal of an unknown or retired model. */
@@ -73,6 +86,7 @@ export class OpenAiCatalog {
     return {
       ...like,
       id,
+      reportedId: id,
       windowTokens,
       maxInputTokens: windowTokens,
       maxOutputTokens: maxOutputTokens ?? Math.floor(windowTokens * DEFAULT_OUTPUT_SHARE),
@@ -84,7 +98,10 @@ export class OpenAiCatalog {
 }
 
 /** Defaults of an added model that no known model resembles. */
-const PLAIN_MODEL: Omit<CatalogModel, "id" | "windowTokens" | "maxInputTokens" | "maxOutputTokens"> = {
+const PLAIN_MODEL: Omit<
+  CatalogModel,
+  "id" | "reportedId" | "windowTokens" | "maxInputTokens" | "maxOutputTokens"
+> = {
   isReasoning: false,
   efforts: [],
   acceptsImages: true,
@@ -106,6 +123,7 @@ function catalogModel(known: KnownModel, windowTokens: number | undefined): Cata
     efforts,
     acceptsImages,
     isRetired: false,
+    reportedId: SNAPSHOTS[id] === undefined ? id : `${id}-${SNAPSHOTS[id][0]}`,
     caching,
     prices,
   };

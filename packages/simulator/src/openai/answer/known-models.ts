@@ -41,9 +41,10 @@ const generation = (
 
 /**
  * The models of OpenAI, newest first. Names: the types `ChatModel` and `AllModels` of the official SDK (openai
- * 6.49) and the page of models. The SDK's types also say that GPT-5.5 caches for a day. Efforts: the same types and the model pages. Prices, prompt limits and
- * efforts of newer models: the model pages of OpenAI as collected by models.dev (repository
- * anomalyco/models.dev, folder providers/openai/models), and OpenAI's page of prices in September 2026.
+ * 6.49) and the page of models. The SDK's types also say that GPT-5.5 caches for a day. Efforts: the same types
+ * and the model pages. Prices, prompt limits and efforts of newer models: the model pages of OpenAI as
+ * collected by models.dev (repository anomalyco/models.dev, folder providers/openai/models), and OpenAI's page
+ * of prices in September 2026. Price of GPT-6.1 Sol: premk134/codex-token-watch, release 0.3.3.
  */
 export const KNOWN_MODELS: readonly KnownModel[] = [
   // Names and efforts: openai 7.55 and the model list in codex 0.169, whose default is gpt-6.1-sol. Codex gives
@@ -51,7 +52,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
   ...generation(
     { efforts: FROM_LOW_TO_MAX, maxInputTokens: INPUT_OF_1M, caching: "breakpoints" },
     {
-      "gpt-6.1-sol": undefined,
+      "gpt-6.1-sol": prices(2, 0.1, 10),
       "gpt-6.1-terra": undefined,
       "gpt-6-astra": { ...prices(10, 1, 50), written: 12.5 },
       "gpt-6-sol": undefined,
@@ -132,6 +133,35 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
   ),
   { id: "gpt-4-turbo", caching: "none", prices: prices(10, 10, 30) },
 ];
+
+/**
+ * Dates of the snapshots of a model. The model's own name means the first one, and answers report that
+ * snapshot. Source: the type `ChatModel` of the official SDK. Other models may have snapshots that it does not
+ * list, so any date is accepted for them.
+ */
+export const SNAPSHOTS: Readonly<Record<string, readonly string[]>> = {
+  "gpt-5.4-mini": ["2026-03-17"],
+  "gpt-5.4-nano": ["2026-03-17"],
+  "gpt-5.2": ["2025-12-11"],
+  "gpt-5.2-pro": ["2025-12-11"],
+  "gpt-5.1": ["2025-11-13"],
+  "gpt-5": ["2025-08-07"],
+  "gpt-5-mini": ["2025-08-07"],
+  "gpt-5-nano": ["2025-08-07"],
+  "gpt-5-pro": ["2025-10-06"],
+  "gpt-4.1": ["2025-04-14"],
+  "gpt-4.1-mini": ["2025-04-14"],
+  "gpt-4.1-nano": ["2025-04-14"],
+  "gpt-4o": ["2024-08-06", "2024-11-20", "2024-05-13"],
+  "gpt-4o-mini": ["2024-07-18"],
+  "gpt-4-turbo": ["2024-04-09"],
+  "o4-mini": ["2025-04-16"],
+  o3: ["2025-04-16"],
+  "o3-pro": ["2025-06-10"],
+  "o3-mini": ["2025-01-31"],
+  o1: ["2024-12-17"],
+  "o1-pro": ["2025-03-19"],
+};
 
 /**
  * Names that OpenAI has shut down. Source: the page of deprecations in OpenAI's documentation, with the dates

@@ -26,7 +26,7 @@ describe("answers of chat completions", () => {
     expect(answer).toMatchObject({
       id: expect.stringMatching(/^chatcmpl-/),
       object: "chat.completion",
-      model: "gpt-4.1",
+      model: "gpt-4.1-2025-04-14",
       service_tier: "default",
       system_fingerprint: expect.stringMatching(/^fp_/),
       choices: [
@@ -240,6 +240,16 @@ describe("streams of chat completions", () => {
       made?.type === "function" ? made.function.arguments : undefined,
     );
     expect(deltas.map(({ content }) => content ?? "").join("")).toBe("Look.");
+  });
+
+  it("deltas are padded, unless the request turns the padding off", async () => {
+    const paddings = async (stream_options: object): Promise<readonly unknown[]> => {
+      simulator.reply("one two three");
+      const events = await chunksOf(simulator, { ...BODY, stream_options });
+      return (events.slice(0, -1) as readonly { obfuscation?: string }[]).map((one) => one.obfuscation);
+    };
+    expect(await paddings({})).toEqual([expect.any(String), expect.any(String), undefined]);
+    expect(await paddings({ include_obfuscation: false })).toEqual([undefined, undefined, undefined]);
   });
 
   it("an overload in a stream is one event with the error, and ends the stream", async () => {

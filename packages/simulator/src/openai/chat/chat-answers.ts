@@ -52,7 +52,10 @@ export class ChatAnswers implements EndpointAnswers {
     const includesUsage = field(body.stream_options, "include_usage") === true;
     return {
       kind: "stream",
-      events: encodedChunks(completion, { includesUsage }),
+      events: encodedChunks(completion, {
+        includesUsage,
+        obfuscates: field(body.stream_options, "include_obfuscation") !== false,
+      }),
       broken: brokenChunks(),
       ...shared,
     };
@@ -71,7 +74,7 @@ export class ChatAnswers implements EndpointAnswers {
       id: ids.withPrefix("chatcmpl-", context),
       object: "chat.completion",
       created: this.#model.createdAt,
-      model: model.id,
+      model: model.reportedId,
       choices,
       usage: completionUsage(figures, count),
       service_tier: serviceTier(body),

@@ -19,11 +19,18 @@ export function brokenChunks(): BrokenEvents {
 export interface ChunkOptions {
   /** True for `stream_options.include_usage`: a last chunk has the usage, and the others have a null. */
   readonly includesUsage: boolean;
+  /** False for `stream_options.include_obfuscation: false`: deltas then have no padding. */
+  readonly obfuscates: boolean;
 }
 
+/** Length to which `obfuscation` pads a delta. A delta that is longer gets an empty padding. */
+const PADDED_LENGTH = 32;
+const PADDING = "k7Wd2LqXv9TzB4mRc8HjNf5YpGs3uQeA";
+
 /** Yields the chunks of a completion, as they are sent. */
-export function* encodedChunks(completion: Completion, { includesUsage }: ChunkOptions): Generator<string> {
+export function* encodedChunks(completion: Completion, options: ChunkOptions): Generator<string> {
   const { choices, usage, object: _, ...head } = completion;
+  const { includesUsage, obfuscates } = options;
   const chunk = (fields: JsonRecord): string =>
     encodeChunk({
       ...head,
@@ -34,7 +41,10 @@ export function* encodedChunks(completion: Completion, { includesUsage }: ChunkO
   for (const choice of choices) {
     const { index } = choice;
     for (const delta of deltas(choice))
-      yield chunk({ choices: [{ index, delta, logprobs: null, finish_reason: null }] });
+      yield chunk({
+        choices: [{ index, delta, logprobs: null, finish_reason: null }],
+        ...(obfuscates ? { obfuscation: paddingFor(delta) } : {}),
+      });
     yield chunk({
       choices: [{ index, delta: {}, logprobs: null, finish_reason: choice.finish_reason }],
     });
@@ -42,6 +52,10 @@ export function* encodedChunks(completion: Completion, { includesUsage }: ChunkO
   if (includesUsage) yield chunk({ choices: [], usage });
   yield DONE;
 }
+
+/** Pads a delta, so that the size of an event does not show the length of its text. */
+const paddingFor = (delta: JsonRecord): string =>
+  PADDING.slice(0, Math.max(0, PADDED_LENGTH - JSON.stringify(delta).length));
 
 function* deltas({ message }: CompletionChoice): Generator<JsonRecord> {
   const { role, content, refusal: refused, annotations: _, tool_calls: calls = [], ...raw } = message;

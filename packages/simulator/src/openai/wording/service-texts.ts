@@ -41,6 +41,12 @@ export const SERVICE_TEXTS = {
     text: "Not allowed to use this HTTP method on this URL. (HINT: Perhaps you meant to use a different HTTP method?)",
     source: "not documented",
   },
+  contentType: {
+    verified: true,
+    code: "unsupported_content_type",
+    text: "Unsupported content type: '{type}'. This API method only accepts 'application/json' requests, but you specified the header 'Content-Type: {type}'. Please try again with a supported content type.",
+    source: "openai/openai-openapi#194. The status is not documented",
+  },
   noBody: { text: "You must provide a JSON body.", source: "not documented" },
   bodyNotObject: { text: "The JSON body must be an object.", source: "not documented" },
   tooDeep: { text: "The JSON body is nested more than {maximum} levels deep.", source: "not documented" },
