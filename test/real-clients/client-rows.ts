@@ -129,7 +129,7 @@ async function converse(
     const command = client.install();
     client.configure?.(place);
     const env = { ...environment(folders, proxy), ...client.env(place) };
-    for (const args of client.processes(promptsOf(folders), place)) {
+    for (const args of client.processes(promptsOf(folders))) {
       const all = [...command.args, ...args];
       const run = { file: command.file, args: all, cwd: folders.workspace, env, limitMs: LIMIT_MS };
       const end = await runClient({ ...run, signal: relay.excess });

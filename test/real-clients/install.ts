@@ -53,14 +53,31 @@ export function platformBinary(name: string, version: string, prefix: string, pa
   return existing(join(install(name, version), "node_modules", platformPackage, path));
 }
 
+/**
+ * Returns the executable of a client whose package for the platform has it in a folder with the name of a
+ * compiler's target.
+ */
+export function nestedBinary(
+  name: string,
+  version: string,
+  prefix: string,
+  parent: string,
+  path: string,
+): string {
+  const targets = platformBinary(name, version, prefix, parent);
+  const [target = ""] = readdirSync(targets);
+  return existing(join(targets, target, path));
+}
+
 const PROGRAMS = fileURLToPath(new URL("programs/", import.meta.url));
 
 /** Copies a program of the folder `programs` beside the packages that it imports, and returns its path. */
 export function installProgram(program: string, packages: Readonly<Record<string, string>>): string {
-  const specs = Object.entries(packages).map(([name, version]) => `${name}@${version}`);
-  const [first = "", ...others] = specs;
-  const at = first.lastIndexOf("@");
-  const folder = install(first.slice(0, at), first.slice(at + 1), others);
+  const [[name, version] = ["", ""], ...others] = Object.entries(packages);
+  const more = others.map(([one, its]) => `${one}@${its}`);
+  // A package may be installed several times, each time with other packages.
+  const beside = more.join("+").replaceAll(/[^\w.+-]+/g, "-");
+  const folder = installIn(join(INSTALLED, beside), name, version, more);
   cpSync(PROGRAMS, folder, { recursive: true });
   return join(folder, `${program}.mjs`);
 }

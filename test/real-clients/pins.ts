@@ -30,6 +30,7 @@ export const PI_VERSIONS: readonly PinnedClient[] = [
 ];
 
 export const CLINE_VERSION = "3.0.65";
+export const CODEX_VERSION = "0.169.0";
 
 interface PinnedClient {
   readonly name: string;
@@ -42,44 +43,54 @@ export interface PinnedProgram {
   readonly name: string;
   readonly program: string;
   readonly packages: Readonly<Record<string, string>>;
+  readonly side: "anthropic" | "openai";
   readonly node: number;
 }
 
+const program = (
+  name: string,
+  file: string,
+  packages: PinnedProgram["packages"],
+  { side = "anthropic", node = 20 }: Partial<Pick<PinnedProgram, "side" | "node">> = {},
+): PinnedProgram => ({ name, program: file, packages, side, node });
+
+const AI_SDK_6 = "6.0.326";
+const AI_SDK_7 = "7.0.173";
+const ANTHROPIC_SDKS = ["0.137.0", "1.10.0"];
+const OPENAI_SDK = "7.55.0";
+const OPENAI_AGENTS = "0.20.0";
+const ZOD = "4.6.7";
+const LANGCHAIN = "1.5.14";
+/** npm does not find the dependencies of newer versions of langgraph. */
+const LANGCHAIN_PARTS = { "@langchain/core": "1.2.13", "@langchain/langgraph": "1.4.14" };
+const OPENAI = { side: "openai" } as const;
+const OPENAI_22 = { side: "openai", node: 22 } as const;
+
 export const PROGRAMS: readonly PinnedProgram[] = [
-  {
-    name: "Anthropic SDK 0.137.0",
-    program: "anthropic-sdk",
-    packages: { "@anthropic-ai/sdk": "0.137.0" },
-    node: 20,
-  },
-  {
-    name: "Anthropic SDK 1.10.0",
-    program: "anthropic-sdk",
-    packages: { "@anthropic-ai/sdk": "1.10.0" },
-    node: 20,
-  },
-  {
-    name: "AI SDK 6.0.326",
-    program: "ai-sdk",
-    packages: { ai: "6.0.326", "@ai-sdk/anthropic": "3.0.138" },
-    node: 20,
-  },
-  {
-    name: "AI SDK 7.0.173",
-    program: "ai-sdk",
-    packages: { ai: "7.0.173", "@ai-sdk/anthropic": "4.0.105" },
-    node: 22,
-  },
-  {
-    name: "LangChain 1.5.14",
-    program: "langchain",
-    // npm does not find the dependencies of newer versions of langgraph.
-    packages: {
-      langchain: "1.5.14",
-      "@langchain/anthropic": "1.5.11",
-      "@langchain/core": "1.2.13",
-      "@langchain/langgraph": "1.4.14",
-    },
-    node: 20,
-  },
+  ...ANTHROPIC_SDKS.map((version) =>
+    program(`Anthropic SDK ${version}`, "anthropic-sdk", { "@anthropic-ai/sdk": version }),
+  ),
+  program(`AI SDK ${AI_SDK_6}`, "ai-sdk", { ai: AI_SDK_6, "@ai-sdk/anthropic": "3.0.138" }),
+  program(`AI SDK ${AI_SDK_7}`, "ai-sdk", { ai: AI_SDK_7, "@ai-sdk/anthropic": "4.0.105" }, { node: 22 }),
+  program(`LangChain ${LANGCHAIN}`, "langchain", {
+    langchain: LANGCHAIN,
+    "@langchain/anthropic": "1.5.11",
+    ...LANGCHAIN_PARTS,
+  }),
+  program(`OpenAI SDK ${OPENAI_SDK}, chat`, "openai-chat", { openai: OPENAI_SDK }, OPENAI_22),
+  program(`OpenAI SDK ${OPENAI_SDK}, Responses`, "openai-responses", { openai: OPENAI_SDK }, OPENAI_22),
+  program(
+    `OpenAI Agents ${OPENAI_AGENTS}`,
+    "openai-agents",
+    { "@openai/agents": OPENAI_AGENTS, zod: ZOD },
+    OPENAI_22,
+  ),
+  program(`AI SDK ${AI_SDK_6}, OpenAI`, "ai-sdk", { ai: AI_SDK_6, "@ai-sdk/openai": "3.0.139" }, OPENAI),
+  program(`AI SDK ${AI_SDK_7}, OpenAI`, "ai-sdk", { ai: AI_SDK_7, "@ai-sdk/openai": "4.0.118" }, OPENAI_22),
+  program(
+    `LangChain ${LANGCHAIN}, OpenAI`,
+    "langchain",
+    { langchain: LANGCHAIN, "@langchain/openai": "1.5.8", ...LANGCHAIN_PARTS },
+    OPENAI,
+  ),
 ];

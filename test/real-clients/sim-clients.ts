@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { install, installNode, installProgram, platformBinary } from "./install.ts";
+import { install, installNode, installProgram, nestedBinary, platformBinary } from "./install.ts";
 import {
   CLINE_VERSION,
+  CODEX_VERSION,
   NODE_VERSION,
   OPENCODE_VERSION,
   PI_VERSIONS,
@@ -38,22 +39,37 @@ export interface SimClient {
    * Returns the arguments of each process that sends these prompts in one conversation, one process after the
    * other.
    */
-  processes(prompts: readonly string[], place: ClientPlace): readonly (readonly string[])[];
+  processes(prompts: readonly string[]): readonly (readonly string[])[];
   /** Returns a call of the client's tool that reads this file. */
   reads(path: string): { readonly name: string; readonly input: Json };
 }
 
-/** A model that every client knows. */
-const MODEL = "claude-sonnet-4-5";
+/** The API that a client speaks with the simulator. */
+type Side = "anthropic" | "openai";
+const SIDES: readonly Side[] = ["anthropic", "openai"];
+
+/** A model that every client knows, for each side. */
+const MODELS: Readonly<Record<Side, string>> = { anthropic: "claude-sonnet-4-5", openai: "gpt-5.4" };
 const KEY = "any";
 
-const anthropicEnv = ({ url }: ClientPlace): Record<string, string> => ({
+const named = (name: string, version: string, side: Side): string =>
+  side === "anthropic" ? `${name} ${version}` : `${name} ${version}, OpenAI`;
+
+/** Variables of the official SDKs, which many clients read too. */
+const sdkEnv = ({ url }: ClientPlace): Record<string, string> => ({
   ANTHROPIC_BASE_URL: url,
   ANTHROPIC_API_KEY: KEY,
-  ANTHROPIC_MODEL: MODEL,
+  ANTHROPIC_MODEL: MODELS.anthropic,
+  OPENAI_BASE_URL: `${url}/v1`,
+  OPENAI_API_KEY: KEY,
+  OPENAI_MODEL: MODELS.openai,
 });
 
-/** Returns the arguments of one process for each prompt. `later` continues the newest conversation. */
+/** Returns a Node that this client runs on: this one, or a newer one that npm installs. */
+const nodeFor = (major: number): string =>
+  Number.parseInt(process.versions.node, 10) >= major ? process.execPath : installNode(NODE_VERSION);
+
+/** One process for each prompt. `later` are the arguments that continue the newest conversation. */
 const oneByOne = (
   prompts: readonly string[],
   args: (prompt: string) => readonly string[],
@@ -61,102 +77,137 @@ const oneByOne = (
 ): readonly (readonly string[])[] =>
   prompts.map((prompt, index) => (index === 0 ? args(prompt) : [...later, ...args(prompt)]));
 
-function writeJson(path: string, value: Json): void {
+function writeSettings(path: string, content: Json | string): void {
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, `${JSON.stringify(value, undefined, 2)}\n`);
+  const text = typeof content === "string" ? content : JSON.stringify(content, undefined, 2);
+  writeFileSync(path, `${text}\n`);
 }
 
-const NODE_22 = 22;
-
-function qwen({ version, node }: (typeof QWEN_VERSIONS)[number]): SimClient {
+/**
+ * Speaks chat completions on the side of OpenAI. It sends `max_tokens`, which OpenAI's reasoning models refuse,
+ * so it gets a model without reasoning there.
+ */
+function qwen({ version, node }: (typeof QWEN_VERSIONS)[number], side: Side): SimClient {
+  const model = side === "openai" ? "gpt-4.1" : MODELS[side];
+  const flags = ["--auth-type", side, "-m", model, "--yolo"];
   return {
-    name: `qwen-code ${version}`,
+    name: named("qwen-code", version, side),
     install: () => {
-      const file = node >= NODE_22 ? installNode(NODE_VERSION) : process.execPath;
-      return { file, args: [join(install("@qwen-code/qwen-code", version), "node_modules/.bin/qwen")] };
+      const folder = install("@qwen-code/qwen-code", version);
+      return { file: nodeFor(node), args: [join(folder, "node_modules/.bin/qwen")] };
     },
-    env: anthropicEnv,
-    processes: (prompts) =>
-      oneByOne(prompts, (prompt) => ["--auth-type", "anthropic", "-m", MODEL, "--yolo", "-p", prompt], [
-        "-c",
-      ]),
+    env: sdkEnv,
+    processes: (prompts) => oneByOne(prompts, (prompt) => [...flags, "-p", prompt], ["-c"]),
     reads: (path) => ({ name: "read_file", input: { file_path: path } }),
   };
 }
 
-const opencode: SimClient = {
-  name: `opencode ${OPENCODE_VERSION}`,
-  install: () => ({
-    file: platformBinary("opencode-ai", OPENCODE_VERSION, "opencode-", "bin/opencode"),
-    args: [],
-  }),
+/** Speaks Responses on the side of OpenAI. */
+const opencode = (side: Side): SimClient => ({
+  name: named("opencode", OPENCODE_VERSION, side),
+  install: () => {
+    const file = platformBinary("opencode-ai", OPENCODE_VERSION, "opencode-", "bin/opencode");
+    return { file, args: ["run", "-m", `${side}/${MODELS[side]}`, "--auto"] };
+  },
   configure: ({ home, url }) =>
-    writeJson(join(home, ".config/opencode/opencode.json"), {
+    writeSettings(join(home, ".config/opencode/opencode.json"), {
       autoupdate: false,
       share: "disabled",
-      provider: { anthropic: { options: { baseURL: `${url}/v1`, apiKey: KEY } } },
+      provider: { [side]: { options: { baseURL: `${url}/v1`, apiKey: KEY } } },
     }),
   env: () => ({ OPENCODE_DISABLE_LSP_DOWNLOAD: "1", OPENCODE_DISABLE_AUTOUPDATE: "1" }),
-  processes: (prompts) =>
-    oneByOne(prompts, (prompt) => ["run", "-m", `anthropic/${MODEL}`, "--auto", prompt], []).map(
-      (args, index) => (index === 0 ? args : ["run", "-c", ...args.slice(1)]),
-    ),
+  processes: (prompts) => oneByOne(prompts, (prompt) => [prompt], ["-c"]),
   reads: (path) => ({ name: "read", input: { filePath: path } }),
-};
+});
 
-function pi({ name, version, node }: (typeof PI_VERSIONS)[number]): SimClient {
+/** Speaks Responses on the side of OpenAI. */
+function pi({ name, version, node }: (typeof PI_VERSIONS)[number], side: Side): SimClient {
+  const flags = ["--provider", side, "--model", MODELS[side], "-p"];
   return {
-    name: `pi ${version}`,
-    install: () => {
-      const file = node >= NODE_22 ? installNode(NODE_VERSION) : process.execPath;
-      return { file, args: [join(install(name, version), "node_modules/.bin/pi")] };
-    },
+    name: named("pi", version, side),
+    install: () => ({ file: nodeFor(node), args: [join(install(name, version), "node_modules/.bin/pi")] }),
     configure: ({ home, url }) =>
-      writeJson(join(home, ".pi/agent/models.json"), { providers: { anthropic: { baseUrl: url } } }),
-    env: () => ({ ANTHROPIC_API_KEY: KEY, PI_OFFLINE: "1", PI_TELEMETRY: "0" }),
-    processes: (prompts) =>
-      oneByOne(prompts, (prompt) => ["--provider", "anthropic", "--model", MODEL, "-p", prompt], ["-c"]),
+      writeSettings(join(home, ".pi/agent/models.json"), {
+        providers: { [side]: { baseUrl: side === "openai" ? `${url}/v1` : url } },
+      }),
+    env: (place) => ({ ...sdkEnv(place), PI_OFFLINE: "1", PI_TELEMETRY: "0" }),
+    processes: (prompts) => oneByOne(prompts, (prompt) => [...flags, prompt], ["-c"]),
     reads: (path) => ({ name: "read", input: { path } }),
   };
 }
 
-const cline: SimClient = {
-  name: `cline ${CLINE_VERSION}`,
-  install: () => ({ file: platformBinary("cline", CLINE_VERSION, "@cline/cli-", "bin/cline"), args: [] }),
-  configure: ({ home, url }) =>
-    writeJson(join(home, ".cline/data/settings/providers.json"), {
-      version: 1,
-      lastUsedProvider: "anthropic",
-      providers: {
-        anthropic: {
-          settings: { provider: "anthropic", apiKey: KEY, model: MODEL, baseUrl: `${url}/v1` },
-          updatedAt: "2026-01-01T00:00:00.000Z",
-          tokenSource: "manual",
-        },
-      },
+/** Without a terminal, cline cannot continue a session, so each prompt starts one. */
+function cline(side: Side): SimClient {
+  const provider = side === "openai" ? "openai-native" : side;
+  const settings = { provider, apiKey: KEY, model: MODELS[side] };
+  return {
+    name: named("cline", CLINE_VERSION, side),
+    install: () => ({
+      file: platformBinary("cline", CLINE_VERSION, "@cline/cli-", "bin/cline"),
+      args: ["-P", provider, "-k", KEY, "-m", MODELS[side]],
     }),
-  env: () => ({}),
-  processes: (prompts) => prompts.map((prompt) => ["-P", "anthropic", "-k", KEY, "-m", MODEL, prompt]),
-  reads: (path) => ({ name: "read_files", input: { paths: [path] } }),
+    configure: ({ home, url }) =>
+      writeSettings(join(home, ".cline/data/settings/providers.json"), {
+        version: 1,
+        lastUsedProvider: provider,
+        providers: {
+          [provider]: {
+            settings: { ...settings, baseUrl: `${url}/v1` },
+            updatedAt: "2026-01-01T00:00:00.000Z",
+            tokenSource: "manual",
+          },
+        },
+      }),
+    env: () => ({}),
+    processes: (prompts) => prompts.map((prompt) => [prompt]),
+    reads: (path) => ({ name: "read_files", input: { files: [{ path }] } }),
+  };
+}
+
+const CODEX_FLAGS = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
+
+/** Speaks only Responses. */
+const codex: SimClient = {
+  name: `codex ${CODEX_VERSION}`,
+  install: () => ({
+    file: nestedBinary("@openai/codex", CODEX_VERSION, "@openai/codex-", "vendor", "bin/codex"),
+    args: ["exec"],
+  }),
+  configure: ({ home, url }) =>
+    writeSettings(
+      join(home, ".codex/config.toml"),
+      [
+        `model = "${MODELS.openai}"`,
+        'model_provider = "simulated"',
+        "[model_providers.simulated]",
+        'name = "simulated"',
+        `base_url = "${url}/v1"`,
+        'env_key = "OPENAI_API_KEY"',
+        'wire_api = "responses"',
+      ].join("\n"),
+    ),
+  env: sdkEnv,
+  processes: (prompts) => oneByOne(prompts, (prompt) => [...CODEX_FLAGS, prompt], ["resume", "--last"]),
+  reads: (path) => ({ name: "exec_command", input: { cmd: `cat '${path}'` } }),
 };
 
 /** SDKs and frameworks. A program of ours sends all prompts in one process. */
-const programs: readonly SimClient[] = PROGRAMS.map(({ name, program, packages, node }) => ({
+const programs: readonly SimClient[] = PROGRAMS.map(({ name, program, packages, side, node }) => ({
   name,
-  install: () => ({
-    file: node >= NODE_22 ? installNode(NODE_VERSION) : process.execPath,
-    args: [installProgram(program, packages)],
-  }),
-  env: (place) => ({ ...anthropicEnv(place), OPENAI_BASE_URL: `${place.url}/v1`, OPENAI_API_KEY: KEY }),
-  processes: (prompts) => [[MODEL, ...prompts]],
+  install: () => ({ file: nodeFor(node), args: [installProgram(program, packages)] }),
+  env: sdkEnv,
+  processes: (prompts) => [[MODELS[side], ...prompts]],
   reads: (path) => ({ name: "read_file", input: { path } }),
 }));
 
 /** Every client besides Claude Code and the Agent SDK, which have rows of their own. */
 export const SIM_CLIENTS: readonly SimClient[] = [
-  ...QWEN_VERSIONS.map(qwen),
-  opencode,
-  ...PI_VERSIONS.map(pi),
-  cline,
+  ...SIDES.flatMap((side) => [
+    ...QWEN_VERSIONS.map((version) => qwen(version, side)),
+    opencode(side),
+    ...PI_VERSIONS.map((version) => pi(version, side)),
+    cline(side),
+  ]),
+  codex,
   ...programs,
 ];

@@ -19,12 +19,18 @@ export function answeredCalls(bodies: readonly Json[]): readonly AnsweredCall[] 
       const call = callIn(item);
       if (call !== undefined) names.set(call.id, call.name);
       const answer = answerIn(item);
-      const name = answer === undefined ? undefined : names.get(answer.id);
-      if (answer !== undefined && name !== undefined) answered.set(answer.id, { ...answer, name });
+      if (answer === undefined) continue;
+      const name = names.get(answer.id) ?? (isContinued(body) ? STORED : undefined);
+      if (name !== undefined) answered.set(answer.id, { ...answer, name });
     }
   }
   return [...answered.values()];
 }
+
+/** Name of a call that the provider stores, so that the client sends only its result. */
+const STORED = "(stored)";
+
+const isContinued = ({ previous_response_id }: Json): boolean => typeof previous_response_id === "string";
 
 /** Returns content blocks, tool calls and items in one list. */
 function itemsOf(body: Json): readonly Json[] {

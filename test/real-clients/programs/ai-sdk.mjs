@@ -1,9 +1,14 @@
-// A conversation with tools on the AI SDK with `@ai-sdk/anthropic`. The second prompt streams.
-import { createAnthropic } from "@ai-sdk/anthropic";
+// A conversation with tools on the AI SDK, with the package of the model's provider. The second prompt streams.
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { MODEL, PROMPTS, runTool, SYSTEM, TOOLS } from "./tools.mjs";
 
-const model = createAnthropic({ baseURL: `${process.env.ANTHROPIC_BASE_URL}/v1` })(MODEL);
+async function connect() {
+  if (MODEL.startsWith("gpt")) return (await import("@ai-sdk/openai")).createOpenAI()(MODEL);
+  const { createAnthropic } = await import("@ai-sdk/anthropic");
+  return createAnthropic({ baseURL: `${process.env.ANTHROPIC_BASE_URL}/v1` })(MODEL);
+}
+
+const model = await connect();
 const tools = Object.fromEntries(
   TOOLS.map(({ name, description, schema }) => [
     name,
