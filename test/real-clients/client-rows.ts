@@ -58,7 +58,7 @@ export async function clientRow(options: ClientRowOptions): Promise<ClientRow> {
         messages: worked.calls.length,
         pairs: facts.calls.length,
         markers: worked.watched,
-        faults: [...worked.faults, ...tooFew(facts.calls)],
+        faults: [...worked.faults, ...tooFew(facts.calls, client)],
         notes: [worked.summary],
       },
       scriptedCell(`${row}, scripted`, options.column, scripted),
@@ -203,10 +203,10 @@ const factsOf = (calls: readonly RelayedCall[]): { readonly calls: readonly Answ
   calls: answeredCalls(calls.flatMap(({ body }) => (body === undefined ? [] : [body]))),
 });
 
-function tooFew(calls: readonly AnsweredCall[]): readonly string[] {
+function tooFew(calls: readonly AnsweredCall[], { minTools = MIN_TOOLS }: SimClient): readonly string[] {
   const tools = new Set(calls.map(({ name }) => name)).size;
-  if (calls.length >= MIN_CALLS && tools >= MIN_TOOLS) return [];
-  return [`only ${calls.length} tool calls of ${tools} tools, expected ${MIN_CALLS} of ${MIN_TOOLS}`];
+  if (calls.length >= MIN_CALLS && tools >= minTools) return [];
+  return [`only ${calls.length} tool calls of ${tools} tools, expected ${MIN_CALLS} of ${minTools}`];
 }
 
 /** Lists what the request checkers of the packages find in accepted requests. */

@@ -30,6 +30,8 @@ export interface Command {
 export interface SimClient {
   /** Name and version, as the matrix shows them. */
   readonly name: string;
+  /** Number of different tools that the client calls at least. Default: 2. */
+  readonly minTools?: number;
   /** Installs the client if it is missing. */
   install(): Command;
   /** Writes the settings into the client's own HOME. */
@@ -166,9 +168,12 @@ function cline(side: Side): SimClient {
 
 const CODEX_FLAGS = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
 
-/** Speaks only Responses. */
-const codex: SimClient = {
-  name: `codex ${CODEX_VERSION}`,
+/**
+ * Speaks only Responses. With models since gpt-5.6 it offers one tool, which runs scripts.
+ */
+const codex = (model: string, minTools: number): SimClient => ({
+  name: `codex ${CODEX_VERSION}, ${model}`,
+  minTools,
   install: () => ({
     file: nestedBinary("@openai/codex", CODEX_VERSION, "@openai/codex-", "vendor", "bin/codex"),
     args: ["exec"],
@@ -177,7 +182,7 @@ const codex: SimClient = {
     writeSettings(
       join(home, ".codex/config.toml"),
       [
-        `model = "${MODELS.openai}"`,
+        `model = "${model}"`,
         'model_provider = "simulated"',
         "[model_providers.simulated]",
         'name = "simulated"',
@@ -189,7 +194,7 @@ const codex: SimClient = {
   env: sdkEnv,
   processes: (prompts) => oneByOne(prompts, (prompt) => [...CODEX_FLAGS, prompt], ["resume", "--last"]),
   reads: (path) => ({ name: "exec_command", input: { cmd: `cat '${path}'` } }),
-};
+});
 
 /** SDKs and frameworks. A program of ours sends all prompts in one process. */
 const programs: readonly SimClient[] = PROGRAMS.map(({ name, program, packages, side, node }) => ({
@@ -208,6 +213,7 @@ export const SIM_CLIENTS: readonly SimClient[] = [
     ...PI_VERSIONS.map((version) => pi(version, side)),
     cline(side),
   ]),
-  codex,
+  codex("gpt-5.5", 2),
+  codex("gpt-5.6-sol", 1),
   ...programs,
 ];

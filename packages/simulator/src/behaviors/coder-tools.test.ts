@@ -100,6 +100,31 @@ describe("the simulated coder with tools in the forms of real clients", () => {
     expect(names).not.toContain("ask_question");
   });
 
+  it("the coder creates and changes files by a patch, and only in its folder", () => {
+    const patch = tool("apply_patch", { input: text }, ["input"]);
+    const patches = callsWith([READ_FILES, patch], SHOWN)
+      .filter(({ name }) => name === "apply_patch")
+      .map(({ input }) => String(input.input));
+    const frame = /^\*\*\* Begin Patch\n\*\*\* (Add|Update) File: (.+)\n([\s\S]+)\n\*\*\* End Patch\n$/;
+    const parts = patches.map((one) => frame.exec(one) ?? []);
+    expect(new Set(parts.map(([, verb]) => verb))).toEqual(new Set(["Add", "Update"]));
+    for (const [, verb, path, body = ""] of parts) {
+      expect(path).toMatch(/^\/home\/dev\/shop\/longhaul-sim\//);
+      const marks = verb === "Add" ? /^\+/ : /^(?:@@|-|\+)/;
+      for (const line of body.split("\n")) expect(line).toMatch(marks);
+    }
+  });
+
+  it("the coder fills the fields of OpenAI's own patch tool", () => {
+    const patch = tool("apply_patch", { operation: { type: "object" } }, ["operation"]);
+    const [first] = callsWith([patch], SHOWN, 6);
+    expect(first?.input.operation).toEqual({
+      type: "create_file",
+      path: expect.stringMatching(/^\/home\/dev\/shop\/longhaul-sim\//),
+      diff: expect.stringMatching(/^(?:\+.*\n)+$/),
+    });
+  });
+
   it.each([
     ["seconds", "Limit in seconds", 120],
     ["milliseconds", "Limit in milliseconds", 120_000],

@@ -10,7 +10,7 @@ import {
 import type { ApiMessage } from "@longhaul/core/messages";
 import type { SeenRequest } from "../../exchange.ts";
 import { LOOK_BACK_MESSAGES } from "./progress.ts";
-import { isFileEditor, kindOf, type ToolKind } from "./tools.ts";
+import { isFileEditor, isPatchTool, kindOf, type ToolKind } from "./tools.ts";
 import { isPlainPath, pathInside, workingFolder } from "./working-folder.ts";
 
 /** A call with its result. */
@@ -98,6 +98,7 @@ function kindIn({ name, input }: { name: string; input: JsonRecord }): ToolKind 
   if (input.command === "create") return "write";
   if (input.command === "str_replace" || input.command === "insert") return "edit";
   if (isFileEditor(name)) return typeof input.old_text === "string" ? "edit" : "write";
+  if (isPatchTool(name)) return "write";
   return kindOf(name);
 }
 

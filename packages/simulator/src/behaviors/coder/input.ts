@@ -75,6 +75,7 @@ export function inputFor(tool: CoderTool, idea: Idea, random: Random): JsonRecor
   if (tool.form === "editor") return editorInput(idea);
   if (tool.form === "memory") return memoryInput(idea, random);
   if (tool.form === "script") return scriptInput(idea);
+  if (tool.form === "patch") return patchInput(tool.schema, idea);
   const suggest: Suggest = (name, schema) => {
     const bare = name.toLowerCase().replace(/[^a-z0-9]/g, "");
     if (NAMED_TODOS.test(bare)) return todoForms(idea);
@@ -100,6 +101,30 @@ function editorInput(idea: Idea): JsonRecord {
 const scriptInput = ({ command }: Idea): JsonRecord => ({
   input: `text(await tools.exec_command({ cmd: ${JSON.stringify(command)} }));`,
 });
+
+/**
+ * Builds a patch in the format of OpenAI's models. The provider's own tool takes the path and the changed lines
+ * as fields. Other tools of this name take one text, in the field `input` or `patch`.
+ */
+function patchInput({ properties }: JsonRecord, idea: Idea): JsonRecord {
+  const { kind, path = "", content, oldText, newText } = idea;
+  const isNew = kind === "write";
+  const diff = isNew ? marked(content, "+") : `@@\n${marked(oldText, "-")}\n${marked(newText, "+")}`;
+  const fields = isRecord(properties) ? properties : {};
+  if ("operation" in fields) {
+    return { operation: { type: isNew ? "create_file" : "update_file", path, diff: `${diff}\n` } };
+  }
+  const patch = `*** Begin Patch\n*** ${isNew ? "Add" : "Update"} File: ${path}\n${diff}\n*** End Patch\n`;
+  return { ["patch" in fields ? "patch" : "input"]: patch };
+}
+
+/** Puts a mark before each line. */
+const marked = (text: string, mark: string): string =>
+  text
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line) => `${mark}${line}`)
+    .join("\n");
 
 /** Builds the input of a memory tool. The client keeps the files of this tool in a separate folder. */
 function memoryInput({ path, mayWrite, description, content }: Idea, random: Random): JsonRecord {

@@ -36,9 +36,9 @@ export interface CoderTool {
   readonly schema: JsonRecord;
   /**
    * Form of the input. `editor` and `memory` take a command, which decides the other fields. `script` takes a
-   * program that calls the tools of the client.
+   * program that calls the tools of the client. `patch` takes a text that names files and their changes.
    */
-  readonly form: "plain" | "editor" | "memory" | "script";
+  readonly form: "plain" | "editor" | "memory" | "script" | "patch";
 }
 
 /** Matches tools that wait for a person or for another agent. A call of such a tool would block the session. */
@@ -93,6 +93,7 @@ export function coderTool(tool: JsonRecord): CoderTool | undefined {
   const schema = isRecord(tool.input_schema) ? tool.input_schema : {};
   if (takesEditorCommands(schema)) return editor;
   if (isFileEditor(name)) return { name, kinds: ["write", "edit"], schema, form: "plain" };
+  if (isPatchTool(name)) return { name, kinds: ["write", "edit"], schema, form: "patch" };
   if (RUNS_SCRIPTS.test(stringField(tool, "description") ?? ""))
     return { name, kinds: ["shell"], schema, form: "script" };
   const kind = isMcp(name) && !takesPath(schema) ? "other" : kindOf(name);
@@ -109,6 +110,9 @@ function takesEditorCommands(schema: JsonRecord): boolean {
  * otherwise.
  */
 export const isFileEditor = (name: string): boolean => name === "editor";
+
+/** True for the tools of OpenAI's models that create and change files by a patch. */
+export const isPatchTool = (name: string): boolean => name === "apply_patch";
 
 /**
  * Returns the kind of a tool by its name. The name of an MCP tool ends with the plain tool name. An MCP tool
