@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { CHAT_CASES, type RuleCase } from "./chat-rules.case.ts";
+import { checkChatRequest, checkResponsesRequest, OPENAI_RULES, type OpenAiRule } from "./index.ts";
+import { RESPONSES_CASES } from "./responses-rules.case.ts";
+
+const RULE_NAMES = Object.keys(OPENAI_RULES) as OpenAiRule[];
+
+function describeCases(cases: readonly RuleCase[], check: typeof checkChatRequest): void {
+  for (const { rule, fault, faulty, sound, path, options } of cases) {
+    it(`reports ${rule} if ${fault}`, () => {
+      const { ok, findings } = check(faulty, options);
+      expect(ok).toBe(false);
+      expect(findings.map((finding) => [finding.rule, finding.path])).toContainEqual([rule, path]);
+      expect(check(sound, options)).toEqual({ ok: true, findings: [] });
+    });
+  }
+}
+
+describe("rules for chat completions", () => describeCases(CHAT_CASES, checkChatRequest));
+
+describe("rules for Responses", () => describeCases(RESPONSES_CASES, checkResponsesRequest));
+
+describe("the table of rules", () => {
+  it("every rule has a test for each API that it belongs to", () => {
+    const tested = (cases: readonly RuleCase[]): ReadonlySet<string> =>
+      new Set(cases.map(({ rule }) => rule));
+    const untested = RULE_NAMES.filter((rule) => {
+      const { api } = OPENAI_RULES[rule];
+      const isChatTested = api === "responses" || tested(CHAT_CASES).has(rule);
+      return !isChatTested || !(api === "chat" || tested(RESPONSES_CASES).has(rule));
+    });
+    // Both APIs check the size of a schema with the same code.
+    expect(untested).toEqual(["schema-size"]);
+  });
+
+  it("the README shows every rule with its requirement and its source", () => {
+    const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
+    const rows = RULE_NAMES.map((rule) => {
+      const { api, requires, source } = OPENAI_RULES[rule];
+      return `| \`${rule}\` | ${api} | ${requires} | ${source} |`;
+    });
+    const shown = readme
+      .split("\n")
+      .filter((line) => /^\| `[a-z-]+` \| (?:both|chat|responses) \|/.test(line));
+    expect(shown).toEqual(rows);
+  });
+
+  it("a source is not an address", () => {
+    for (const { source } of Object.values(OPENAI_RULES)) expect(source).not.toMatch(/https?:|www\./);
+  });
+});
+
+describe("options", () => {
+  it("accepts unknown fields if the caller does, and reports them by default", () => {
+    const body = { model: "m", messages: [{ role: "user", content: "hi", mood: "good" }], top_k: 3 };
+    expect(checkChatRequest(body).findings.map(({ path }) => path)).toEqual(["messages[0].mood", "top_k"]);
+    expect(checkChatRequest(body, { unknownFields: "accepted" }).ok).toBe(true);
+  });
+
+  it("skips a rule if the option that it needs is missing", () => {
+    const image = { type: "image_url", image_url: { url: "https://example.com/a.png" } };
+    const messages = [{ role: "user", content: [image] }];
+    const body = { model: "m", messages, max_tokens: 1e9, temperature: 0.1, reasoning_effort: "low" };
+    expect(checkChatRequest(body).findings).toEqual([]);
+    const output = { type: "function_call_output", call_id: "call_1", output: "a" };
+    const continued = { model: "m", previous_response_id: "resp_1", input: [output] };
+    expect(checkResponsesRequest(continued).findings).toEqual([]);
+    expect(checkResponsesRequest(continued, { earlier: [] }).ok).toBe(false);
+  });
+
+  it("reports all problems of a body at once", () => {
+    const { findings } = checkChatRequest({
+      messages: [{ role: "tool", content: 1 }],
+      tool_choice: "auto",
+      n: 1.5,
+    });
+    expect(findings.map(({ rule, path }) => `${rule} ${path}`).sort()).toEqual([
+      "choice-without-tools tool_choice",
+      "missing-field messages[0].tool_call_id",
+      "missing-field model",
+      "wrong-type messages[0].content",
+      "wrong-type n",
+    ]);
+  });
+
+  it("does not decide about an output if a reference may stand for its call", () => {
+    const output = { type: "function_call_output", call_id: "call_1", output: "a" };
+    const input = [{ type: "item_reference", id: "fc_1" }, output];
+    expect(checkResponsesRequest({ model: "m", input }).findings).toEqual([]);
+  });
+});

@@ -1,0 +1,415 @@
+import fc from "fast-check";
+import type { GeneratedBody, Json } from "./openai-bodies.ts";
+
+/** A change to a sound body that breaks one rule. */
+export interface Fault {
+  /** Name of the rule that the checker of `@longhaul/openai` reports. */
+  readonly rule: string;
+  readonly name: string;
+  /** Changes the body. Returns false if the body has no place for the fault. */
+  readonly plant: (body: Json, die: number, model: GeneratedBody["model"]) => boolean;
+}
+
+export interface FaultyBody extends GeneratedBody {
+  readonly fault: Fault;
+}
+
+const isJson = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const listIn = (body: Json, name: string): Json[] =>
+  Array.isArray(body[name]) ? (body[name] as unknown[]).filter(isJson) : [];
+
+/** Sets a field of the body. */
+function set(rule: string, name: string, fields: Json): Fault {
+  const plant: Fault["plant"] = (body) => {
+    Object.assign(body, fields);
+    return true;
+  };
+  return { rule, name, plant };
+}
+
+/** Changes one object of a list. */
+function change(
+  rule: string,
+  name: string,
+  find: (body: Json) => readonly Json[],
+  edit: (place: Json) => void,
+): Fault {
+  const plant: Fault["plant"] = (body, die) => {
+    const places = find(body);
+    const place = places[die % Math.max(1, places.length)];
+    if (place === undefined) return false;
+    edit(place);
+    return true;
+  };
+  return { rule, name, plant };
+}
+
+/** Adds an item at the end of a list, or at its start. */
+function add(rule: string, name: string, list: string, item: unknown, atStart = false): Fault {
+  const plant: Fault["plant"] = (body) => {
+    const items = body[list];
+    if (!Array.isArray(items)) return false;
+    if (atStart) items.unshift(item);
+    else items.push(item);
+    return true;
+  };
+  return { rule, name, plant };
+}
+
+/** Applies a fault only to some models or bodies. */
+function only(fault: Fault, applies: (body: Json, model: GeneratedBody["model"]) => boolean): Fault {
+  return { ...fault, plant: (body, die, model) => applies(body, model) && fault.plant(body, die, model) };
+}
+
+const withRole = (role: string) => (body: Json) =>
+  listIn(body, "messages").filter((message) => message.role === role);
+const calling = (body: Json): readonly Json[] =>
+  withRole("assistant")(body).filter(({ tool_calls }) => tool_calls !== undefined);
+const calls = (body: Json): readonly Json[] =>
+  calling(body).flatMap((message) => listIn(message, "tool_calls"));
+const functions = (list: readonly Json[]): readonly Json[] =>
+  list
+    .filter(({ type }) => type === "function")
+    .map((call) => (isJson(call.function) ? call.function : call));
+const parametersOf = (body: Json): readonly Json[] =>
+  functions(listIn(body, "tools")).map(({ parameters }) => parameters as Json);
+const strictOf = (body: Json): readonly Json[] =>
+  functions(listIn(body, "tools"))
+    .filter(({ strict }) => strict === true)
+    .map(({ parameters }) => parameters as Json);
+const reasons: (body: Json, model: GeneratedBody["model"]) => boolean = (_, { isReasoning, efforts }) =>
+  isReasoning && !efforts.includes("none");
+const isPlain: typeof reasons = (_, { isReasoning }) => !isReasoning;
+
+const SHARED: readonly Fault[] = [
+  set("unknown-field", "a foreign field", { top_k: 3 }),
+  set("wrong-type", "a temperature in quotes", { temperature: "0.2" }),
+  set("out-of-range", "a hot temperature", { temperature: 2.5 }),
+  set("out-of-range", "a negative top_p", { top_p: -0.1 }),
+  set("unknown-value", "an unknown service tier", { service_tier: "gold" }),
+  set("wrong-type", "a stream that is a string", { stream: "yes" }),
+  set("metadata-limit", "a long metadata value", { metadata: { k: "v".repeat(513) } }),
+  set("metadata-limit", "too many metadata pairs", {
+    metadata: Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, "v"])),
+  }),
+  set("wrong-type", "metadata with a number", { metadata: { k: 1 } }),
+  set("text-length", "a long cache key", { prompt_cache_key: "k".repeat(65) }),
+  set("missing-field", "no model", { model: undefined }),
+  set("wrong-type", "a model that is a number", { model: 5 }),
+  set("stream-options-without-stream", "stream options without a stream", {
+    stream: false,
+    stream_options: {},
+  }),
+  change(
+    "unknown-value",
+    "an unknown type of tool",
+    (body) => listIn(body, "tools"),
+    (tool) => {
+      tool.type = "hammer";
+    },
+  ),
+  change(
+    "missing-field",
+    "a tool without a type",
+    (body) => listIn(body, "tools"),
+    (tool) => {
+      delete tool.type;
+    },
+  ),
+  change(
+    "name-invalid",
+    "a tool's name with a dot",
+    (body) => functions(listIn(body, "tools")),
+    (definition) => {
+      definition.name = "fs.read";
+    },
+  ),
+  change(
+    "missing-field",
+    "a function without a name",
+    (body) => functions(listIn(body, "tools")),
+    (definition) => {
+      delete definition.name;
+    },
+  ),
+  change("schema-root", "parameters of type string", parametersOf, (schema) => {
+    schema.type = "string";
+  }),
+  change("schema-items", "an array without items", parametersOf, (schema) => {
+    schema.properties = { list: { type: "array" } };
+    schema.required = ["list"];
+  }),
+  change("schema-strict", "an open strict object", strictOf, (schema) => {
+    delete schema.additionalProperties;
+  }),
+  change("schema-strict", "a strict property that is optional", strictOf, (schema) => {
+    schema.properties = { path: { type: "string" } };
+    schema.required = [];
+  }),
+  change("schema-strict", "a strict schema with allOf", strictOf, (schema) => {
+    schema.properties = { path: { allOf: [{ type: "string" }] } };
+    schema.required = ["path"];
+  }),
+];
+
+/** Faults for chat completions. */
+export const CHAT_FAULTS: readonly Fault[] = [
+  ...SHARED,
+  set("list-length", "no messages", { messages: [] }),
+  set("missing-field", "no field messages", { messages: undefined }),
+  set("wrong-type", "messages that are a string", { messages: "hi" }),
+  set("out-of-range", "too many choices", { n: 129 }),
+  set("out-of-range", "a large penalty", { presence_penalty: 2.1 }),
+  set("list-length", "five stop sequences", { stop: ["a", "b", "c", "d", "e"] }),
+  set("unknown-value", "an unknown effort", { reasoning_effort: "huge" }),
+  set("unknown-value", "an unknown verbosity", { verbosity: "loud" }),
+  set("max-tokens-twice", "both output limits", { max_tokens: 5, max_completion_tokens: 5 }),
+  set("logprobs-missing", "top_logprobs alone", { top_logprobs: 2, logprobs: null }),
+  set("list-length", "an empty list of tools", {
+    tools: [],
+    tool_choice: undefined,
+    parallel_tool_calls: undefined,
+  }),
+  set("choice-without-tools", "a choice without tools", { tools: undefined, tool_choice: "auto" }),
+  set("parallel-without-tools", "parallel calls without tools", {
+    tools: undefined,
+    parallel_tool_calls: true,
+  }),
+  set("choice-unknown-tool", "a choice of an unknown tool", {
+    tools: [{ type: "function", function: { name: "read" } }],
+    tool_choice: { type: "function", function: { name: "write" } },
+  }),
+  set("unknown-value", "an unknown response format", { response_format: { type: "xml" } }),
+  set("name-invalid", "a format with a bad name", {
+    response_format: { type: "json_schema", json_schema: { name: "a b", schema: {} } },
+  }),
+  set("schema-strict", "an open strict format", {
+    response_format: {
+      type: "json_schema",
+      json_schema: { name: "a", strict: true, schema: { type: "object" } },
+    },
+  }),
+  set("json-word-missing", "no word JSON", {
+    messages: [{ role: "user", content: "hi" }],
+    response_format: { type: "json_object" },
+  }),
+  only(set("reasoning-parameter", "a temperature for a reasoning model", { temperature: 0.2 }), reasons),
+  only(set("reasoning-parameter", "the old output limit for a reasoning model", { max_tokens: 50 }), reasons),
+  only(set("reasoning-unsupported", "an effort for a plain model", { reasoning_effort: "low" }), isPlain),
+  change("unknown-value", "an unknown role", withRole("user"), (message) => {
+    message.role = "human";
+  }),
+  change("missing-field", "a message without a role", withRole("user"), (message) => {
+    delete message.role;
+  }),
+  change("missing-field", "a user message without content", withRole("user"), (message) => {
+    delete message.content;
+  }),
+  change("wrong-type", "a user message with a number", withRole("user"), (message) => {
+    message.content = 7;
+  }),
+  change("unknown-value", "a part of an unknown type", withRole("user"), (message) => {
+    message.content = [{ type: "video", url: "u" }];
+  }),
+  change("image-url", "an image that is a path", withRole("user"), (message) => {
+    message.content = [{ type: "image_url", image_url: { url: "/tmp/a.png" } }];
+  }),
+  change("part-in-wrong-role", "an image of the assistant", withRole("assistant"), (message) => {
+    message.content = [{ type: "image_url", image_url: { url: "https://example.com/a.png" } }];
+  }),
+  change("part-in-wrong-role", "an image in a tool message", withRole("tool"), (message) => {
+    message.content = [{ type: "image_url", image_url: { url: "https://example.com/a.png" } }];
+  }),
+  change("missing-field", "a tool message without an id", withRole("tool"), (message) => {
+    delete message.tool_call_id;
+  }),
+  change("output-orphan", "a tool message for another call", withRole("tool"), (message) => {
+    message.tool_call_id = "call_other";
+  }),
+  change("call-unanswered", "a call with another id", calls, (call) => {
+    call.id = "call_other";
+  }),
+  change("missing-field", "a call without an id", calls, (call) => {
+    delete call.id;
+  }),
+  change(
+    "wrong-type",
+    "arguments that are an object",
+    (body) => functions(calls(body)),
+    (call) => {
+      call.arguments = {};
+    },
+  ),
+  change("list-length", "an empty list of calls", calling, (message) => {
+    message.tool_calls = [];
+  }),
+  add(
+    "output-orphan",
+    "a tool message at the start",
+    "messages",
+    { role: "tool", tool_call_id: "call_9", content: "a" },
+    true,
+  ),
+  add("content-missing", "an empty assistant message", "messages", { role: "assistant" }),
+  add("call-unanswered", "a call at the end", "messages", {
+    role: "assistant",
+    tool_calls: [{ id: "call_9", type: "function", function: { name: "read", arguments: "{}" } }],
+  }),
+];
+
+const items =
+  (...types: readonly string[]) =>
+  (body: Json) =>
+    listIn(body, "input").filter((item) => types.includes(String(item.type)));
+const users = (body: Json): readonly Json[] => listIn(body, "input").filter(({ role }) => role === "user");
+const answers = (body: Json): readonly Json[] =>
+  listIn(body, "input").filter(({ role }) => role === "assistant");
+
+/** Removes one item of a type. */
+function remove(rule: string, name: string, type: string): Fault {
+  const plant: Fault["plant"] = (body, die) => {
+    const [...places] = items(type)(body);
+    const place = places[die % Math.max(1, places.length)];
+    if (place === undefined) return false;
+    body.input = (body.input as unknown[]).filter((item) => item !== place);
+    return true;
+  };
+  return { rule, name, plant };
+}
+
+/** Faults for Responses. */
+export const RESPONSES_FAULTS: readonly Fault[] = [
+  ...SHARED,
+  set("wrong-type", "an input that is a number", { input: 5 }),
+  set("input-missing", "no input", { input: undefined, previous_response_id: undefined }),
+  set("out-of-range", "a small output limit", { max_output_tokens: 15 }),
+  set("unknown-value", "an unknown truncation", { truncation: "middle" }),
+  set("unknown-value", "an unknown include", { include: ["everything"] }),
+  set("unknown-value", "an unknown effort", { reasoning: { effort: "huge" } }),
+  set("unknown-value", "an unknown verbosity", { text: { verbosity: "loud" } }),
+  set("unknown-value", "an unknown format", { text: { format: { type: "xml" } } }),
+  set("name-invalid", "a format with a bad name", {
+    text: { format: { type: "json_schema", name: "a b", schema: {} } },
+  }),
+  set("schema-strict", "an open strict format", {
+    text: { format: { type: "json_schema", name: "a", strict: true, schema: { type: "object" } } },
+  }),
+  set("unknown-field", "a field of chat completions", { max_tokens: 5 }),
+  set("two-conversations", "two conversations", { previous_response_id: "resp_1", conversation: "conv_1" }),
+  set("background-unstored", "an unstored background", { background: true, store: false }),
+  only(set("reasoning-parameter", "a temperature for a reasoning model", { temperature: 0.2 }), reasons),
+  only(
+    set("reasoning-unsupported", "an effort for a plain model", { reasoning: { effort: "low" } }),
+    isPlain,
+  ),
+  only(
+    set("json-word-missing", "no word JSON", { input: "hi", text: { format: { type: "json_object" } } }),
+    ({ previous_response_id }) => previous_response_id === undefined,
+  ),
+  only(
+    set("choice-without-tools", "a choice without tools", { tools: [], tool_choice: "required" }),
+    ({ previous_response_id }) => previous_response_id === undefined,
+  ),
+  only(
+    set("choice-unknown-tool", "a choice of an unknown tool", {
+      tools: [{ type: "function", name: "read", parameters: null, strict: false }],
+      tool_choice: { type: "function", name: "write" },
+    }),
+    ({ previous_response_id }) => previous_response_id === undefined,
+  ),
+  add("unknown-value", "an item of an unknown type", "input", { type: "video", url: "u" }),
+  add("missing-field", "an item without a type", "input", { text: "hi" }),
+  add("trigger-not-last", "a trigger at the start", "input", { type: "compaction_trigger" }, true),
+  add(
+    "output-orphan",
+    "an output at the start",
+    "input",
+    { type: "function_call_output", call_id: "call_9", output: "a" },
+    true,
+  ),
+  add(
+    "output-orphan",
+    "a custom output at the start",
+    "input",
+    { type: "custom_tool_call_output", call_id: "call_9", output: "a" },
+    true,
+  ),
+  add("call-unanswered", "a call at the end", "input", {
+    type: "function_call",
+    call_id: "call_9",
+    name: "read",
+    arguments: "{}",
+  }),
+  add("reasoning-unfollowed", "reasoning at the end", "input", {
+    type: "reasoning",
+    id: "rs_99",
+    summary: [],
+  }),
+  remove("call-unanswered", "a function call without its output", "function_call_output"),
+  remove("call-unanswered", "a custom call without its output", "custom_tool_call_output"),
+  remove("call-unanswered", "a shell call without its output", "shell_call_output"),
+  remove("call-unanswered", "a patch without its output", "apply_patch_call_output"),
+  change("missing-field", "a call without arguments", items("function_call"), (item) => {
+    delete item.arguments;
+  }),
+  change("wrong-type", "arguments that are an object", items("function_call"), (item) => {
+    item.arguments = {};
+  }),
+  change("missing-field", "a call without call_id", items("function_call", "custom_tool_call"), (item) => {
+    delete item.call_id;
+  }),
+  change(
+    "item-id-prefix",
+    "a call with an id of another kind",
+    items("function_call", "custom_tool_call"),
+    (item) => {
+      item.id = "call_77";
+    },
+  ),
+  change("item-id-prefix", "an answer with an id of another kind", answers, (item) => {
+    item.id = "item_77";
+  }),
+  change("item-id-length", "a long id", answers, (item) => {
+    item.id = `msg_${"1".repeat(61)}`;
+  }),
+  change("missing-field", "reasoning without a summary", items("reasoning"), (item) => {
+    delete item.summary;
+  }),
+  change("unknown-field", "a call with the SDK's field", items("function_call"), (item) => {
+    item.parsed_arguments = {};
+  }),
+  change("unknown-value", "an unknown role", users, (item) => {
+    item.role = "tool";
+  }),
+  change("missing-field", "a message without content", users, (item) => {
+    delete item.content;
+  }),
+  change("unknown-value", "a part of chat completions", users, (item) => {
+    item.content = [{ type: "text", text: "hi" }];
+  }),
+  change("part-in-wrong-role", "an output part of the user", users, (item) => {
+    item.content = [{ type: "output_text", text: "hi" }];
+  }),
+  change("part-in-wrong-role", "an input part of the assistant", answers, (item) => {
+    item.content = [{ type: "input_text", text: "hi" }];
+  }),
+];
+
+/** Plants one of the faults into generated bodies. */
+export function withFault(
+  sound: fc.Arbitrary<GeneratedBody>,
+  faults: readonly Fault[],
+): fc.Arbitrary<FaultyBody> {
+  return fc
+    .tuple(sound, fc.constantFrom(...faults), fc.nat())
+    .map(([{ body, model, earlier }, fault, die]) => {
+      const faulty = structuredClone(body);
+      const isPlanted = fault.plant(faulty, die, model);
+      // Removes undefined fields, as JSON does.
+      const sent = JSON.parse(JSON.stringify(faulty)) as Json;
+      return { body: sent, model, fault, isPlanted, ...(earlier && { earlier }) };
+    })
+    .filter(({ isPlanted }) => isPlanted);
+}
