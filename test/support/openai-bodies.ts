@@ -192,7 +192,15 @@ function chatSettings(source: Source, model: OpenAiTraits, tools: readonly Json[
   };
   const settings: Json = {
     ...some(source, METADATA),
-    ...some(source, { seed: 7, n: 1, store: false, logit_bias: null, verbosity: "low" }),
+    ...some(source, {
+      seed: 7,
+      n: 1,
+      store: false,
+      logit_bias: null,
+      verbosity: "low",
+      tools: null,
+      stop: null,
+    }),
     ...(model.isReasoning ? {} : some(source, sampling)),
     ...(model.efforts.length > 0 ? some(source, { reasoning_effort: oneOf(source, ...model.efforts) }) : {}),
     ...oneOf<Json>(source, {}, { stream: true }, { stream: true, stream_options: { include_usage: true } }),
@@ -311,6 +319,23 @@ function responsesCall(source: Source, id: number): readonly [call: Json, output
     ],
     [
       {
+        type: "local_shell_call",
+        call_id,
+        action: { type: "exec", command: ["ls"], env: {} },
+        status: "completed",
+      },
+      oneOf<Json>(
+        source,
+        { type: "local_shell_call_output", call_id, output: "a" },
+        { type: "function_call_output", call_id, output: "a" },
+      ),
+    ],
+    [
+      { type: "tool_search_call", call_id, arguments: { query: "a" }, execution: "client" },
+      { type: "tool_search_output", call_id, tools: [], execution: "client" },
+    ],
+    [
+      {
         type: "apply_patch_call",
         call_id,
         status: "completed",
@@ -344,13 +369,7 @@ function responsesTurn(source: Source, model: OpenAiTraits, ids: Ids): Json[] {
   }
   if (!chance(source)) return turn;
   think();
-  if (count(source, 4) === 0)
-    turn.push({
-      type: "web_search_call",
-      id: `ws_${ids.next}`,
-      status: "completed",
-      action: { type: "search", query: "a" },
-    });
+  if (chance(source)) turn.push(hostedCall(source, ids.next));
   turn.push({
     type: "message",
     role: "assistant",
@@ -359,6 +378,31 @@ function responsesTurn(source: Source, model: OpenAiTraits, ids: Ids): Json[] {
     content: [{ type: "output_text", text: word(source), annotations: [] }],
   });
   return turn;
+}
+
+/** A call of a tool that OpenAI runs, or another item of the model. */
+function hostedCall(source: Source, id: number): Json {
+  return oneOf<Json>(
+    source,
+    { type: "web_search_call", id: `ws_${id}`, status: "completed", action: { type: "search", query: "a" } },
+    {
+      type: "web_search_call",
+      status: "completed",
+      action: { type: "open_page", url: "https://example.com" },
+    },
+    { type: "file_search_call", id: `fs_${id}`, status: "completed", queries: ["a"], results: null },
+    {
+      type: "code_interpreter_call",
+      id: `ci_${id}`,
+      status: "completed",
+      code: "1",
+      container_id: "c",
+      outputs: [],
+    },
+    { type: "image_generation_call", id: `ig_${id}`, status: "completed", result: "aGk=" },
+    { type: "mcp_call", id: `mcp_${id}`, server_label: "a", name: "read", arguments: "{}", output: "a" },
+    { type: "compaction", id: `cmp_${id}`, encrypted_content: "sealed" },
+  );
 }
 
 function responsesUserContent(source: Source, model: OpenAiTraits): unknown {
@@ -381,6 +425,10 @@ function responsesFormat(source: Source): Json {
 function responsesSettings(source: Source, model: OpenAiTraits, tools: readonly Json[]): Json {
   const named = tools.find(({ type }) => type === "function" || type === "custom");
   const choices: unknown[] = ["none", "auto", "required"];
+  const hosted = tools.find(({ type }) => type === "web_search" || type === "local_shell");
+  if (hosted !== undefined) choices.push({ type: hosted.type });
+  // A search of the web does not work with the effort `minimal`.
+  const efforts = hosted === undefined ? model.efforts : model.efforts.filter((name) => name !== "minimal");
   if (named !== undefined) choices.push({ type: named.type, name: named.name });
   return {
     ...some(source, METADATA),
@@ -392,14 +440,16 @@ function responsesSettings(source: Source, model: OpenAiTraits, tools: readonly 
     }),
     ...some(source, {
       parallel_tool_calls: true,
-      text: oneOf<Json>(source, { verbosity: "low" }, responsesFormat(source)),
+      text: oneOf<Json>(source, { verbosity: model.isReasoning ? "low" : "medium" }, responsesFormat(source)),
+      background: null,
+      conversation: null,
     }),
     ...(model.isReasoning
       ? some(source, { include: ["reasoning.encrypted_content"] })
       : some(source, { temperature: 0, top_p: 0.1 })),
-    ...(model.efforts.length > 0
+    ...(efforts.length > 0
       ? some(source, {
-          reasoning: { effort: oneOf(source, ...model.efforts), ...some(source, { summary: "auto" }) },
+          reasoning: { effort: oneOf(source, ...efforts), ...some(source, { summary: "auto" }) },
         })
       : {}),
     ...oneOf<Json>(

@@ -141,6 +141,30 @@ const SHARED: readonly Fault[] = [
     schema.properties = { list: { type: "array" } };
     schema.required = ["list"];
   }),
+  change("schema-type", "a type that JSON does not have", parametersOf, (schema) => {
+    schema.properties = { path: { type: "text" } };
+    schema.required = ["path"];
+  }),
+  change("schema-root", "parameters that are a choice", parametersOf, (schema) => {
+    schema.anyOf = [{ type: "object" }];
+  }),
+  change("schema-strict", "a reference without a target", strictOf, (schema) => {
+    schema.properties = { path: { $ref: "#/$defs/nothing" } };
+    schema.required = ["path"];
+  }),
+  change("schema-strict", "a strict property without a type", strictOf, (schema) => {
+    schema.properties = { path: { description: "A path" } };
+    schema.required = ["path"];
+  }),
+  change("schema-strict", "a required property that is not described", strictOf, (schema) => {
+    schema.required = [...(schema.required as unknown[]), "other"];
+  }),
+  set("retention-unsupported", "a short retention on a new model", {
+    model: "gpt-5.5",
+    prompt_cache_retention: "in_memory",
+  }),
+  set("unknown-value", "an unknown retention", { prompt_cache_retention: "1h" }),
+  set("wrong-type", "cache options in a list", { prompt_cache_options: [] }),
   change("schema-strict", "an open strict object", strictOf, (schema) => {
     delete schema.additionalProperties;
   }),
@@ -198,6 +222,87 @@ export const CHAT_FAULTS: readonly Fault[] = [
   only(set("reasoning-parameter", "a temperature for a reasoning model", { temperature: 0.2 }), reasons),
   only(set("reasoning-parameter", "the old output limit for a reasoning model", { max_tokens: 50 }), reasons),
   only(set("reasoning-unsupported", "an effort for a plain model", { reasoning_effort: "low" }), isPlain),
+  only(set("reasoning-parameter", "a penalty for a reasoning model", { presence_penalty: 0 }), reasons),
+  only(set("reasoning-parameter", "a bias for a reasoning model", { logit_bias: { "50256": 1 } }), reasons),
+  only(set("reasoning-parameter", "stop sequences for a reasoning model", { stop: "END" }), reasons),
+  only(
+    set("output-limit", "an output limit above that of the model", { max_completion_tokens: 1e6 }),
+    () => true,
+  ),
+  only(
+    set("prediction-conflict", "a prediction with tools", {
+      prediction: { type: "content", content: "a" },
+      tools: [{ type: "function", function: { name: "read" } }],
+      tool_choice: undefined,
+    }),
+    isPlain,
+  ),
+  only(
+    set("prediction-conflict", "a prediction with several choices", {
+      prediction: { type: "content", content: "a" },
+      n: 2,
+    }),
+    isPlain,
+  ),
+  only(
+    add("role-unsupported", "a function message for a reasoning model", "messages", {
+      role: "function",
+      name: "read",
+      content: "a",
+    }),
+    (_, { isReasoning }) => isReasoning,
+  ),
+  only(
+    add("image-unsupported", "an image for a model that reads none", "messages", {
+      role: "user",
+      content: [{ type: "image_url", image_url: { url: "https://example.com/a.png" } }],
+    }),
+    (_, { acceptsImages }) => !acceptsImages,
+  ),
+  add("image-url", "an image that is text", "messages", {
+    role: "user",
+    content: [{ type: "image_url", image_url: { url: "data:text/plain;base64,aGk=" } }],
+  }),
+  add("image-url", "an image that is not in base64", "messages", {
+    role: "user",
+    content: [{ type: "image_url", image_url: { url: "data:image/png;base64,%%" } }],
+  }),
+  add("file-source", "a file without content", "messages", {
+    role: "user",
+    content: [{ type: "file", file: { filename: "a.pdf" } }],
+  }),
+  add("list-length", "content without parts", "messages", { role: "user", content: [] }),
+  add("missing-field", "a part without text", "messages", { role: "user", content: [{ type: "text" }] }),
+  change("name-invalid", "a name of a participant with a space", withRole("user"), (message) => {
+    message.name = "ann b";
+  }),
+  {
+    rule: "output-duplicate",
+    name: "a second output",
+    plant: (body) => {
+      const messages = listIn(body, "messages");
+      const output = messages.find(({ role }) => role === "tool");
+      if (output === undefined) return false;
+      body.messages = messages.flatMap((message) =>
+        message === output ? [output, { ...output }] : [message],
+      );
+      return true;
+    },
+  },
+  change("text-length", "a long id of a call", calls, (call) => {
+    call.id = "c".repeat(41);
+  }),
+  change("wrong-type", "an unknown type of call", calls, (call) => {
+    call.type = 7;
+  }),
+  change(
+    "name-invalid",
+    "a call of a name with a dot",
+    (body) => functions(calls(body)),
+    (call) => {
+      call.name = "fs.read";
+    },
+  ),
   change("unknown-value", "an unknown role", withRole("user"), (message) => {
     message.role = "human";
   }),
@@ -319,6 +424,130 @@ export const RESPONSES_FAULTS: readonly Fault[] = [
     }),
     ({ previous_response_id }) => previous_response_id === undefined,
   ),
+  set("wrong-type", "tools that are an object", { tools: {} }),
+  set("list-length", "no context management", { context_management: [] }),
+  set("out-of-range", "a low threshold", {
+    context_management: [{ type: "compaction", compact_threshold: 10 }],
+  }),
+  set("unknown-value", "an unknown context management", { context_management: [{ type: "clear" }] }),
+  set("output-limit", "an output limit above that of the model", { max_output_tokens: 1e6 }),
+  set("id-prefix", "a stored response with an id of another kind", {
+    previous_response_id: "msg_1",
+    conversation: null,
+  }),
+  set("mcp-server", "an MCP tool without a server", { tools: [{ type: "mcp", server_label: "a" }] }),
+  set("mcp-server", "an MCP tool with two servers", {
+    tools: [
+      { type: "mcp", server_label: "a", server_url: "https://example.com", connector_id: "connector_gmail" },
+    ],
+  }),
+  set("search-without-tools", "a search without tools", { tools: [{ type: "tool_search" }] }),
+  set("choice-unknown-tool", "a choice of a hosted tool that is not offered", {
+    tools: [{ type: "custom", name: "patch" }],
+    tool_choice: { type: "file_search" },
+  }),
+  only(
+    set("tool-unsupported", "a web search with minimal effort", {
+      tools: [{ type: "web_search" }],
+      tool_choice: "auto",
+      reasoning: { effort: "minimal" },
+    }),
+    (_, { efforts }) => efforts.includes("minimal"),
+  ),
+  only(set("verbosity-unsupported", "a brief plain model", { text: { verbosity: "low" } }), isPlain),
+  only(
+    set("reasoning-unsupported", "a summary of a plain model", { reasoning: { summary: "auto" } }),
+    isPlain,
+  ),
+  only(
+    set("reasoning-unsupported", "sealed reasoning of a plain model", {
+      include: ["reasoning.encrypted_content"],
+    }),
+    isPlain,
+  ),
+  only(
+    add(
+      "reasoning-unsupported",
+      "a reasoning item for a plain model",
+      "input",
+      { type: "reasoning", summary: [] },
+      true,
+    ),
+    isPlain,
+  ),
+  only(set("reasoning-parameter", "log probabilities of a reasoning model", { top_logprobs: 2 }), reasons),
+  only(
+    add("image-unsupported", "an image for a model that reads none", "input", {
+      role: "user",
+      content: [{ type: "input_image", image_url: "https://example.com/a.png" }],
+    }),
+    (_, { acceptsImages }) => !acceptsImages,
+  ),
+  add("image-url", "an image without content", "input", { role: "user", content: [{ type: "input_image" }] }),
+  add("image-url", "an image with two contents", "input", {
+    role: "user",
+    content: [{ type: "input_image", image_url: "https://example.com/a.png", file_id: "file-1" }],
+  }),
+  add("file-source", "a file without content", "input", {
+    role: "user",
+    content: [{ type: "input_file", filename: "a.pdf" }],
+  }),
+  add("file-source", "a file that is plain text", "input", {
+    role: "user",
+    content: [{ type: "input_file", filename: "a.txt", file_data: "hello" }],
+  }),
+  add(
+    "list-length",
+    "reasoning with content",
+    "input",
+    {
+      type: "reasoning",
+      summary: [],
+      content: [{ type: "reasoning_text", text: "Hm" }],
+    },
+    true,
+  ),
+  add(
+    "output-orphan",
+    "an output of a local shell at the start",
+    "input",
+    { type: "local_shell_call_output", call_id: "call_9", output: "a" },
+    true,
+  ),
+  add("call-unanswered", "a call of a local shell at the end", "input", {
+    type: "local_shell_call",
+    call_id: "call_9",
+    action: { type: "exec", command: ["ls"] },
+  }),
+  add(
+    "id-prefix",
+    "a compaction with an id of another kind",
+    "input",
+    { type: "compaction", id: "rs_1", encrypted_content: "a" },
+    true,
+  ),
+  change("id-characters", "an id with a dot", answers, (item) => {
+    item.id = "msg_1.2";
+  }),
+  change(
+    "item-id-duplicate",
+    "an id that occurs twice",
+    (body) => [body],
+    (body) => {
+      const input = Array.isArray(body.input) ? body.input : [];
+      const answer = { role: "assistant", content: "a", id: "msg_77" };
+      body.input = [...input, answer, { ...answer }];
+    },
+  ),
+  change("text-length", "a long id of a call", items("function_call"), (item) => {
+    item.call_id = "c".repeat(65);
+  }),
+  change("unknown-value", "an unknown status", items("function_call", "message"), (item) => {
+    item.status = "done";
+  }),
+  change("unknown-field", "a field of chat completions in a message", users, (item) => {
+    item.name = "ann";
+  }),
   add("unknown-value", "an item of an unknown type", "input", { type: "video", url: "u" }),
   add("missing-field", "an item without a type", "input", { text: "hi" }),
   add("trigger-not-last", "a trigger at the start", "input", { type: "compaction_trigger" }, true),
@@ -361,17 +590,17 @@ export const RESPONSES_FAULTS: readonly Fault[] = [
     delete item.call_id;
   }),
   change(
-    "item-id-prefix",
+    "id-prefix",
     "a call with an id of another kind",
     items("function_call", "custom_tool_call"),
     (item) => {
       item.id = "call_77";
     },
   ),
-  change("item-id-prefix", "an answer with an id of another kind", answers, (item) => {
+  change("id-prefix", "an answer with an id of another kind", answers, (item) => {
     item.id = "item_77";
   }),
-  change("item-id-length", "a long id", answers, (item) => {
+  change("id-length", "a long id", answers, (item) => {
     item.id = `msg_${"1".repeat(61)}`;
   }),
   change("missing-field", "reasoning without a summary", items("reasoning"), (item) => {

@@ -71,10 +71,10 @@ const SHAPES: readonly RuleCase[] = [
   },
   {
     rule: "wrong-type",
-    fault: "a field is null that has no default",
-    faulty: body({ tools: null }),
-    sound: body({ metadata: null }),
-    path: "tools",
+    fault: "a field of a message is null",
+    faulty: said({ role: "user", content: null }),
+    sound: body({ metadata: null, tools: null }),
+    path: "messages[0].content",
   },
   {
     rule: "missing-field",
@@ -278,6 +278,8 @@ const CONTENTS: readonly RuleCase[] = [
   },
 ];
 
+const FUNCTION_MESSAGE = { role: "function", name: "read", content: "export {}" };
+
 const PARAMETERS = "tools[0].function.parameters";
 
 const TOOLS: readonly RuleCase[] = [
@@ -352,10 +354,18 @@ const TOOLS: readonly RuleCase[] = [
     rule: "schema-size",
     fault: "a large enum has too many characters",
     faulty: body({
-      tools: [strict({ a: { enum: Array.from({ length: 251 }, (_, i) => `${i}`.padStart(60, "0")) } })],
+      tools: [
+        strict({
+          a: { type: "string", enum: Array.from({ length: 251 }, (_, i) => `${i}`.padStart(60, "0")) },
+        }),
+      ],
     }),
     sound: body({
-      tools: [strict({ a: { enum: Array.from({ length: 250 }, (_, i) => `${i}`.padStart(61, "0")) } })],
+      tools: [
+        strict({
+          a: { type: "string", enum: Array.from({ length: 250 }, (_, i) => `${i}`.padStart(61, "0")) },
+        }),
+      ],
     }),
     path: PARAMETERS,
   },
@@ -409,6 +419,50 @@ const TOOLS: readonly RuleCase[] = [
 ];
 
 const SETTINGS: readonly RuleCase[] = [
+  {
+    rule: "role-unsupported",
+    fault: "a reasoning model gets a function message",
+    faulty: said(USER, FUNCTION_MESSAGE),
+    sound: said(USER),
+    path: "messages[1].role",
+    options: REASONS,
+  },
+  {
+    rule: "schema-type",
+    fault: "a type does not exist",
+    faulty: body({ tools: [tool({ type: "object", properties: { a: { type: "text" } } })] }),
+    sound: body({ tools: [tool({ type: "object", properties: { a: { type: ["string", "null"] } } })] }),
+    path: PARAMETERS,
+  },
+  {
+    rule: "schema-strict",
+    fault: "a reference leads nowhere",
+    faulty: body({ tools: [strict({ a: { $ref: "#/$defs/a" } })] }),
+    sound: body({ tools: [strict({ a: { $ref: "#/$defs/a" } }, { $defs: { a: { type: "string" } } })] }),
+    path: PARAMETERS,
+  },
+  {
+    rule: "schema-root",
+    fault: "the parameters are a choice",
+    faulty: body({ tools: [tool({ ...EMPTY, oneOf: [] })] }),
+    sound: body({ tools: [tool(EMPTY)] }),
+    path: PARAMETERS,
+  },
+  {
+    rule: "retention-unsupported",
+    fault: "a new model should keep its cache in memory",
+    faulty: { ...body({ prompt_cache_retention: "in_memory" }), model: "gpt-5.5" },
+    sound: { ...body({ prompt_cache_retention: "in_memory" }), model: "gpt-5.4" },
+    path: "prompt_cache_retention",
+  },
+  {
+    rule: "reasoning-parameter",
+    fault: "a reasoning model gets a penalty",
+    faulty: body({ presence_penalty: 0 }),
+    sound: body({ presence_penalty: null }),
+    path: "presence_penalty",
+    options: REASONS,
+  },
   {
     rule: "json-word-missing",
     fault: "no message asks for JSON",

@@ -32,6 +32,14 @@ function user(part: object): object {
 const PAIRS: readonly (readonly [call: object, output: object])[] = [
   [CALL, OUTPUT],
   [
+    { type: "local_shell_call", call_id: "call_1", action: { type: "exec", command: ["ls"] } },
+    { type: "local_shell_call_output", call_id: "call_1", output: "a" },
+  ],
+  [
+    { type: "tool_search_call", call_id: "call_1", arguments: {}, execution: "client" },
+    { type: "tool_search_output", call_id: "call_1", tools: [], execution: "client" },
+  ],
+  [
     { type: "custom_tool_call", call_id: "call_1", name: "patch", input: "x" },
     { type: "custom_tool_call_output", call_id: "call_1", output: [{ type: "input_text", text: "ok" }] },
   ],
@@ -247,14 +255,14 @@ const CONTENTS: readonly RuleCase[] = [
     options: { earlier: [CALL] },
   },
   {
-    rule: "item-id-prefix",
+    rule: "id-prefix",
     fault: "a call has an id of another kind",
     faulty: items({ ...CALL, id: "call_1" }, OUTPUT),
     sound: items({ ...CALL, id: "fc_1" }, OUTPUT),
     path: "input[0].id",
   },
   {
-    rule: "item-id-length",
+    rule: "id-length",
     fault: "an id is too long",
     faulty: items({ ...ANSWER, id: `msg_${"1".repeat(61)}` }),
     sound: items({ ...ANSWER, id: `msg_${"1".repeat(60)}` }),
@@ -310,6 +318,93 @@ function kind(item: object): string {
 }
 
 const SETTINGS: readonly RuleCase[] = [
+  {
+    rule: "list-length",
+    fault: "a reasoning item has content",
+    faulty: items({ ...REASONING, content: [{ type: "reasoning_text", text: "Hm" }] }, ANSWER),
+    sound: items({ ...REASONING, content: [] }, ANSWER),
+    path: "input[0].content",
+  },
+  {
+    rule: "id-characters",
+    fault: "an id has a dot",
+    faulty: items({ ...ANSWER, id: "msg_1.2" }),
+    sound: items({ ...ANSWER, id: "msg_1-2" }),
+    path: "input[0].id",
+  },
+  {
+    rule: "id-prefix",
+    fault: "the id of a stored response begins with something else",
+    faulty: body({ previous_response_id: "msg_1" }),
+    sound: body({ previous_response_id: "resp_1" }),
+    path: "previous_response_id",
+  },
+  {
+    rule: "schema-type",
+    fault: "a property is no schema",
+    faulty: body({ tools: [tool({ type: "object", properties: { a: "string" } })] }),
+    sound: body({ tools: [tool({ type: "object", properties: { a: true } })] }),
+    path: "tools[0].parameters",
+  },
+  {
+    rule: "output-limit",
+    fault: "the limit is above that of the model",
+    faulty: body({ max_output_tokens: 101 }),
+    sound: body({ max_output_tokens: 100 }),
+    path: "max_output_tokens",
+    options: { maxOutputTokens: 100 },
+  },
+  {
+    rule: "tool-unsupported",
+    fault: "a web search has the effort minimal",
+    faulty: body({ tools: [{ type: "web_search" }], reasoning: { effort: "minimal" } }),
+    sound: body({ tools: [{ type: "web_search" }], reasoning: { effort: "low" } }),
+    path: "tools[0]",
+  },
+  {
+    rule: "search-without-tools",
+    fault: "no tool is deferred",
+    faulty: body({ tools: [{ type: "tool_search" }, tool(EMPTY)] }),
+    sound: body({ tools: [{ type: "tool_search" }, tool(EMPTY, { defer_loading: true })] }),
+    path: "tools[0]",
+  },
+  {
+    rule: "choice-unknown-tool",
+    fault: "a hosted tool is chosen and not offered",
+    faulty: body({ tools: [tool(EMPTY)], tool_choice: { type: "file_search" } }),
+    sound: body({ tools: [{ type: "web_search_preview" }], tool_choice: { type: "web_search_preview" } }),
+    path: "tool_choice",
+  },
+  {
+    rule: "verbosity-unsupported",
+    fault: "a plain model should be brief",
+    faulty: body({ text: { verbosity: "low" } }),
+    sound: body({ text: { verbosity: "medium" } }),
+    path: "text.verbosity",
+    options: { reasoningModel: false },
+  },
+  {
+    rule: "retention-unsupported",
+    fault: "a new model should keep its cache in memory",
+    faulty: { ...body({ prompt_cache_retention: "in_memory" }), model: "gpt-5.6-sol" },
+    sound: { ...body({ prompt_cache_retention: "24h" }), model: "gpt-5.6-sol" },
+    path: "prompt_cache_retention",
+  },
+  {
+    rule: "reasoning-unsupported",
+    fault: "a plain model gets reasoning items",
+    faulty: items(REASONING, ANSWER),
+    sound: items(ANSWER),
+    path: "input",
+    options: { reasoningModel: false },
+  },
+  {
+    rule: "reasoning-unfollowed",
+    fault: "reasoning without an id is last",
+    faulty: items(USER, REASONING, { type: "reasoning", summary: [] }),
+    sound: items(USER, { type: "reasoning", summary: [] }),
+    path: "input[1]",
+  },
   {
     rule: "schema-root",
     fault: "the parameters have no type",

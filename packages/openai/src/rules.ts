@@ -21,6 +21,7 @@ export type OpenAiRule =
   | "name-invalid"
   | "part-in-wrong-role"
   | "content-missing"
+  | "role-unsupported"
   | "image-url"
   | "image-unsupported"
   | "file-source"
@@ -28,14 +29,16 @@ export type OpenAiRule =
   | "output-orphan"
   | "output-duplicate"
   | "call-id-duplicate"
-  | "item-id-prefix"
-  | "item-id-length"
+  | "id-prefix"
+  | "id-length"
+  | "id-characters"
   | "item-id-duplicate"
   | "reasoning-unfollowed"
   | "trigger-not-last"
   | "input-missing"
   | "schema-root"
   | "schema-items"
+  | "schema-type"
   | "schema-strict"
   | "schema-size"
   | "choice-without-tools"
@@ -43,11 +46,15 @@ export type OpenAiRule =
   | "parallel-without-tools"
   | "function-call-without-functions"
   | "mcp-server"
+  | "tool-unsupported"
+  | "search-without-tools"
   | "json-word-missing"
   | "max-tokens-twice"
   | "output-limit"
   | "reasoning-parameter"
   | "reasoning-unsupported"
+  | "verbosity-unsupported"
+  | "retention-unsupported"
   | "logprobs-missing"
   | "stream-options-without-stream"
   | "audio-missing"
@@ -94,9 +101,9 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
     "Call ids, cache keys and texts have at most their maximum length.",
     "error `string_above_max_length`, AnswerDotAI/fastllm#45, theopenco/llmgateway#3110, openclaw/openclaw#875",
   ),
-  "list-length": chat(
-    "`messages`, `tools`, `tool_calls` and content parts are not empty. There are at most 128 tools and 4 stop sequences.",
-    "error `empty_array`, CopilotKit/CopilotKit#529, home-assistant/core#118577; error `array_above_max_length`, vishalmysore/Tools4AI#16",
+  "list-length": both(
+    "`messages`, `tools`, `tool_calls` and content parts are not empty. There are at most 128 tools, 128 calls and 4 stop sequences.",
+    "error `empty_array`, CopilotKit/CopilotKit#529, home-assistant/core#118577; error `array_above_max_length`, vishalmysore/Tools4AI#16, openai/openai-dotnet#317",
   ),
   "metadata-limit": both(
     "`metadata` has at most 16 pairs, keys of 64 and values of 512 characters.",
@@ -116,13 +123,14 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
     "An assistant message has content, a refusal, audio or calls.",
     "SDK type `ChatCompletionAssistantMessageParam`; error in docker/docker-agent#63",
   ),
+  "role-unsupported": chat("Reasoning models get no function messages.", "error in TheR1D/shell_gpt#717"),
   "image-url": both(
-    "An image is an http address or a data URL with an image in base64. In Responses, a file id may replace it.",
+    "An image is an http address or a data URL with an image in base64. In Responses, a part has either an address or a file id.",
     "guide Images and vision; SDK types `ChatCompletionContentPartImage`, `ResponseInputImage`",
   ),
   "image-unsupported": both("The model reads images.", "guide Images and vision"),
   "file-source": both(
-    "A file part has its data or a file id. In Responses, an address may replace them.",
+    "A file part has its data or a file id, in Responses also an address. In Responses, the data are a data URL in base64.",
     "guide File inputs; SDK types `ChatCompletionContentPart.File`, `ResponseInputFile`",
   ),
   "call-unanswered": both(
@@ -138,11 +146,15 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
     "The calls of one message have different ids.",
     "guide Function calling: each output names its call by id",
   ),
-  "item-id-prefix": responses(
-    "Item ids begin with `msg`, `fc`, `rs` or `ctc`, depending on the type.",
-    "error `invalid_id_prefix`, openai/codex#33176, BigPizzaV3/CodexPlusPlus#1796",
+  "id-prefix": responses(
+    "Ids begin with `msg`, `fc`, `ctc`, `rs`, `ws`, `tsc` or `cmp`, depending on the type of the item, or with `resp` or `conv`.",
+    "error `invalid_id_prefix`, openai/codex#33176, BigPizzaV3/CodexPlusPlus#1796, jlcodes99/cockpit-tools#2090",
   ),
-  "item-id-length": responses("Item ids have at most 64 characters.", "error in can1357/oh-my-pi#284"),
+  "id-length": responses("Ids have at most 64 characters.", "error in can1357/oh-my-pi#284"),
+  "id-characters": responses(
+    "Ids have only letters, digits, `_` and `-`, and do not end with `_`.",
+    "errors in RooCodeInc/Roo-Code#9839 and langchain-ai/langchainjs#11044",
+  ),
   "item-id-duplicate": responses("No two items have the same id.", "error in vercel/ai#13307"),
   "reasoning-unfollowed": responses(
     "An item of the model follows each reasoning item that has an id.",
@@ -159,13 +171,17 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
 
   // Rules for tools and their schemas.
   "schema-root": both(
-    "The parameters of a function are a schema of type `object` with `properties`.",
+    "The parameters of a function are a schema of type `object` with `properties`, and no choice at the root.",
     "guide Function calling; errors in spring-projects/spring-ai#4776 and containers/kubernetes-mcp-server#340",
   ),
   "schema-items": both("A schema of type `array` has `items`.", "error in sigoden/aichat#1049"),
+  "schema-type": both(
+    "Each part of a schema is a schema, and its types are those of JSON.",
+    "JSON Schema; error in FoundationAgents/OpenManus#1162",
+  ),
   "schema-strict": both(
-    "A strict schema closes its objects, requires all properties, and uses only supported keywords.",
-    "guide Structured outputs, Supported schemas; error in lastmile-ai/openai-agents-mcp#2",
+    "A strict schema closes its objects, requires all properties, gives types, and uses only supported keywords.",
+    "guide Structured outputs, Supported schemas; error in lastmile-ai/openai-agents-mcp#2; the strict schemas of the official SDK",
   ),
   "schema-size": both(
     "A strict schema has at most 5,000 properties, 10 levels, 1,000 enum values and 120,000 characters.",
@@ -182,8 +198,16 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
     "error in Azure-Samples/azure-search-openai-demo#1175",
   ),
   "mcp-server": responses(
-    "An MCP tool has `server_url`, `connector_id` or `tunnel_id`.",
+    "An MCP tool has exactly one of `server_url`, `connector_id` and `tunnel_id`.",
     "SDK type `Tool.Mcp`",
+  ),
+  "tool-unsupported": responses(
+    "Web search and image generation do not work with the effort `minimal`.",
+    "guide Web search, Limitations",
+  ),
+  "search-without-tools": responses(
+    "A tool search by OpenAI has a tool with `defer_loading`.",
+    "guide Tool search",
   ),
 
   // Rules for settings that depend on each other or on the model.
@@ -195,17 +219,25 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
     "Only one of `max_tokens` and `max_completion_tokens` is set.",
     "error in langchain-ai/langgraph#5943",
   ),
-  "output-limit": chat(
+  "output-limit": both(
     "The output limit is not above the maximum of the model.",
     "error in ChatGPTNextWeb/NextChat#3195",
   ),
   "reasoning-parameter": both(
-    "Reasoning models get no sampling parameters, unless their effort is `none`. Chat completions also take no `max_tokens` and no `stop`.",
+    "Reasoning models get no sampling parameters, unless their effort is `none`. In chat completions, they also get no `max_tokens`, `stop`, `logit_bias` or `prediction`.",
     "guide Reasoning; errors in gabrii/Cursor-Azure-GPT-5#33, musistudio/claude-code-router#644, BittnerPierre/AI-Agent-Casebook#133, nextai-translator/nextai-translator#1781",
   ),
   "reasoning-unsupported": both(
-    "Only reasoning models get a reasoning effort, and only one that they support.",
-    "errors in Laisky/one-api#120 and Kilo-Org/cloud#3807",
+    "Only reasoning models get a reasoning effort, a summary and reasoning items, and only an effort that they support.",
+    "errors in Laisky/one-api#120, Kilo-Org/cloud#3807, openai/openai-agents-python#569 and microsoft/agent-framework#7483",
+  ),
+  "verbosity-unsupported": responses(
+    "Models that do not reason write with the verbosity `medium`.",
+    "error in kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md",
+  ),
+  "retention-unsupported": both(
+    "Models from gpt-5.5 on keep their prompt cache for `24h`.",
+    "SDK types `ChatCompletionCreateParamsBase`, `ResponseCreateParamsBase`",
   ),
   "logprobs-missing": chat("`top_logprobs` needs `logprobs`.", "SDK type `ChatCompletionCreateParamsBase`"),
   "stream-options-without-stream": both("`stream_options` needs `stream`.", "error in BerriAI/litellm#5803"),

@@ -14,6 +14,12 @@ export function checkChatMessages(messages: readonly unknown[], report: Report):
     }
     calls.close(report);
     calls = new OpenCalls();
+    if (role === "function" && report.options.reasoningModel === true)
+      report.add(
+        "role-unsupported",
+        at(path, "role"),
+        `Reasoning models do not accept the role "function". Send ${path} as a tool message.`,
+      );
     if (role === "assistant") {
       calls.open(listOf(message, "tool_calls"), path, report);
       checkAssistantContent(message, path, report);

@@ -1,7 +1,14 @@
 import type { Report } from "../report.ts";
-import { at, fieldOf, isRecord, isSet, type JsonRecord, listOf, own, quote, textOf } from "../values.ts";
+import { fieldOf, isRecord, isSet, type JsonRecord, listOf, own, quote, textOf } from "../values.ts";
 import { checkOutputSchema, checkParameters } from "./json-schema.ts";
-import { checkEffort, checkReasoningDefaults, checkStreamOptions } from "./model-settings.ts";
+import {
+  checkEffort,
+  checkOutputLimit,
+  checkRetention,
+  checkSampling,
+  checkStreamOptions,
+  isOther,
+} from "./model-settings.ts";
 
 /** Checks tools and settings of a chat completion that depend on each other or on the model. */
 export function checkChatSettings(body: JsonRecord, report: Report): void {
@@ -13,6 +20,7 @@ export function checkChatSettings(body: JsonRecord, report: Report): void {
   checkDependencies(body, report);
   checkPrediction(body, report);
   checkStreamOptions(body, report);
+  checkRetention(body, report);
 }
 
 function checkTools(body: JsonRecord, report: Report): void {
@@ -108,41 +116,41 @@ function checkLimits(body: JsonRecord, report: Report): void {
       "max_tokens",
       "max_tokens and max_completion_tokens are both set. Remove max_tokens.",
     );
-  const { maxOutputTokens } = report.options;
-  if (maxOutputTokens === undefined) return;
-  for (const name of ["max_tokens", "max_completion_tokens"]) {
-    const limit = own(body, name);
-    if (typeof limit === "number" && limit > maxOutputTokens)
-      report.add(
-        "output-limit",
-        name,
-        `${name} is ${limit}, but the model writes at most ${maxOutputTokens} tokens. Send a smaller value.`,
-      );
-  }
+  for (const name of ["max_tokens", "max_completion_tokens"]) checkOutputLimit(body, name, report);
 }
 
-/** Parameters that reasoning models accept only with their default, and the default. */
-const REASONING_DEFAULTS: Readonly<Record<string, unknown>> = {
-  temperature: 1,
-  top_p: 1,
-  presence_penalty: 0,
-  frequency_penalty: 0,
-  logprobs: false,
-};
+/** Parameters that no reasoning model accepts. */
+const NEVER_WITH_REASONING = ["max_tokens", "logit_bias", "prediction"];
+
+/** Reasoning models that accept stop sequences. The SDK excludes only later ones. */
+const ACCEPTS_STOP = /^(?:o1|o3-mini)(?:-|$)/;
 
 function checkReasoning(body: JsonRecord, report: Report): void {
   const effort = own(body, "reasoning_effort");
   checkEffort(effort, "reasoning_effort", report);
   if (report.options.reasoningModel !== true) return;
-  if (isSet(body, "max_tokens"))
-    report.add(
-      "reasoning-parameter",
-      "max_tokens",
-      "Reasoning models do not accept max_tokens. Send max_completion_tokens instead.",
-    );
-  if (isSet(body, "stop"))
-    report.add("reasoning-parameter", "stop", "Reasoning models do not accept stop. Remove it.");
-  checkReasoningDefaults(body, effort, REASONING_DEFAULTS, report);
+  const refused = ACCEPTS_STOP.test(textOf(body, "model") ?? "")
+    ? NEVER_WITH_REASONING
+    : [...NEVER_WITH_REASONING, "stop"];
+  for (const name of refused) {
+    if (isSet(body, name))
+      report.add("reasoning-parameter", name, `Reasoning models do not accept ${name}. ${insteadOf(name)}`);
+  }
+  checkSampling(
+    [
+      ["temperature", isOther(body, "temperature", 1)],
+      ["top_p", isOther(body, "top_p", 1)],
+      ["presence_penalty", isSet(body, "presence_penalty")],
+      ["frequency_penalty", isSet(body, "frequency_penalty")],
+      ["logprobs", own(body, "logprobs") === true],
+    ],
+    effort,
+    report,
+  );
+}
+
+function insteadOf(name: string): string {
+  return name === "max_tokens" ? "Send max_completion_tokens instead." : "Remove it.";
 }
 
 function checkDependencies(body: JsonRecord, report: Report): void {
@@ -172,7 +180,7 @@ function checkPrediction(body: JsonRecord, report: Report): void {
     if (isConflict)
       report.add(
         "prediction-conflict",
-        at("", name),
+        name,
         `A predicted output cannot be combined with ${name}. Remove ${name} or prediction.`,
       );
   }

@@ -1,12 +1,21 @@
 import type { Report } from "../report.ts";
 import { at, isSet, textOf } from "../values.ts";
 
-/** An address, or a data URL with an image. The format of the image is the API's own check. */
-const IMAGE_URL = /^(?:https?:\/\/\S|data:image\/[a-z0-9.+-]+;base64,[A-Za-z0-9+/_-])/i;
+const ADDRESS = /^https?:\/\/[^\s/]/i;
+/** Beginning of a data URL, up to its data. The media type is limited, so that a large image costs little. */
+const DATA_URL = /^data:([^,]{0,200}),/i;
+const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
 
-/** Checks the address of an image. Only its beginning counts, so that a large image costs nothing. */
+/** Media type of a data URL in base64, or undefined for any other text. */
+function mediaTypeOf(url: string): string | undefined {
+  const [head, type] = DATA_URL.exec(url) ?? [];
+  if (head === undefined || type === undefined || !/;base64$/i.test(type)) return undefined;
+  return BASE64.test(url.slice(head.length)) ? type.toLowerCase() : undefined;
+}
+
+/** Checks the address of an image. Does not decode the image. */
 export function checkImageUrl(url: string, path: string, report: Report): void {
-  if (IMAGE_URL.test(url)) return;
+  if (ADDRESS.test(url) || mediaTypeOf(url)?.startsWith("image/") === true) return;
   report.add(
     "image-url",
     path,
@@ -23,16 +32,10 @@ export function checkImageSupport(path: string, report: Report): void {
   );
 }
 
-/** Reports a file part or image part without any of the fields that tell its content. */
-export function checkSource(
-  part: unknown,
-  fields: readonly string[],
-  path: string,
-  report: Report,
-  rule: "file-source" | "image-url" = "file-source",
-): void {
+/** Reports a part without any of the fields that tell its content. */
+export function checkSource(part: unknown, fields: readonly string[], path: string, report: Report): void {
   if (fields.some((field) => isSet(part, field))) return;
-  report.add(rule, path, `${path} has no content. Add ${fields.join(" or ")}.`);
+  report.add("file-source", path, `${path} has no content. Add ${fields.join(" or ")}.`);
 }
 
 /** Checks the parts of a Responses message or of a tool output. */
@@ -40,11 +43,29 @@ export function checkResponsesParts(parts: readonly unknown[], path: string, rep
   for (const [index, part] of parts.entries()) {
     const partPath = `${path}[${index}]`;
     const type = textOf(part, "type");
-    if (type === "input_file") checkSource(part, ["file_data", "file_id", "file_url"], partPath, report);
-    if (type !== "input_image") continue;
-    checkImageSupport(partPath, report);
-    checkSource(part, ["image_url", "file_id"], partPath, report, "image-url");
-    const url = textOf(part, "image_url");
-    if (url !== undefined) checkImageUrl(url, at(partPath, "image_url"), report);
+    if (type === "input_file") checkFile(part, partPath, report);
+    if (type === "input_image") checkImage(part, partPath, report);
   }
+}
+
+function checkFile(part: unknown, path: string, report: Report): void {
+  checkSource(part, ["file_data", "file_id", "file_url"], path, report);
+  const data = textOf(part, "file_data");
+  if (data !== undefined && mediaTypeOf(data) === undefined)
+    report.add(
+      "file-source",
+      at(path, "file_data"),
+      `${path}.file_data is not a data URL in base64. Send one.`,
+    );
+  const url = textOf(part, "file_url");
+  if (url !== undefined && !ADDRESS.test(url))
+    report.add("file-source", at(path, "file_url"), `${path}.file_url is not an http address. Send one.`);
+}
+
+function checkImage(part: unknown, path: string, report: Report): void {
+  checkImageSupport(path, report);
+  if (isSet(part, "image_url") === isSet(part, "file_id"))
+    report.add("image-url", path, `${path} needs exactly one of image_url and file_id. Send one of them.`);
+  const url = textOf(part, "image_url");
+  if (url !== undefined) checkImageUrl(url, at(path, "image_url"), report);
 }

@@ -1,5 +1,5 @@
 import type { Report } from "../report.ts";
-import { isSet, type JsonRecord, own, quote } from "../values.ts";
+import { isSet, type JsonRecord, own, quote, textOf } from "../values.ts";
 
 /** Rules for settings that depend on the model. Both APIs have them. */
 
@@ -17,28 +17,56 @@ export function checkEffort(effort: unknown, path: string, report: Report): void
     );
 }
 
+/** True if the body sets the field to another value than the default. */
+export function isOther(body: JsonRecord, name: string, standard: unknown): boolean {
+  return isSet(body, name) && own(body, name) !== standard;
+}
+
 /**
- * Reports sampling parameters that a reasoning model refuses. A model that can work without reasoning accepts
- * them then, and newer models do so by default.
+ * Reports the parameters that a reasoning model refuses while it reasons. A model with the effort `none` accepts
+ * them with that effort. Newer ones have it by default, which the body does not tell.
  */
-export function checkReasoningDefaults(
-  body: JsonRecord,
+export function checkSampling(
+  parameters: readonly (readonly [name: string, isRefused: boolean])[],
   effort: unknown,
-  defaults: Readonly<Record<string, unknown>>,
   report: Report,
 ): void {
-  const { reasoningModel, efforts } = report.options;
-  if (reasoningModel !== true) return;
-  const given = effort ?? undefined;
-  if (given === "none" || (given === undefined && efforts?.includes("none"))) return;
-  for (const [name, standard] of Object.entries(defaults)) {
-    if (!isSet(body, name) || own(body, name) === standard) continue;
-    report.add(
-      "reasoning-parameter",
-      name,
-      `Reasoning models accept only the default of ${name}. Remove it.`,
-    );
+  const { reasoningModel, efforts = [] } = report.options;
+  if (reasoningModel !== true || effort === "none") return;
+  if ((effort === undefined || effort === null) && efforts.includes("none")) return;
+  for (const [name, isRefused] of parameters) {
+    if (isRefused)
+      report.add(
+        "reasoning-parameter",
+        name,
+        `Reasoning models do not accept this value of ${name}. Remove ${name}.`,
+      );
   }
+}
+
+/** First models that keep every prompt cache for 24 hours. */
+const LONG_RETENTION = /^gpt-(?:5\.(?:[5-9]|\d\d)|[6-9]|\d\d)/;
+
+export function checkRetention(body: JsonRecord, report: Report): void {
+  const retention = own(body, "prompt_cache_retention");
+  if (retention !== "in_memory" || !LONG_RETENTION.test(textOf(body, "model") ?? "")) return;
+  report.add(
+    "retention-unsupported",
+    "prompt_cache_retention",
+    'The model keeps its prompt cache for 24 hours. Set prompt_cache_retention to "24h", or remove it.',
+  );
+}
+
+/** Reports an output limit above the maximum of the model. */
+export function checkOutputLimit(body: JsonRecord, name: string, report: Report): void {
+  const { maxOutputTokens } = report.options;
+  const limit = own(body, name);
+  if (typeof limit !== "number" || maxOutputTokens === undefined || limit <= maxOutputTokens) return;
+  report.add(
+    "output-limit",
+    name,
+    `${name} is ${limit}, but the model writes at most ${maxOutputTokens} tokens. Send a smaller value.`,
+  );
 }
 
 export function checkStreamOptions(body: JsonRecord, report: Report): void {

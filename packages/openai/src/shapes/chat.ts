@@ -2,13 +2,14 @@ import type { Report } from "../report.ts";
 import { at, isRecord, own, quote } from "../values.ts";
 import {
   ALLOWED_TOOLS,
-  CACHE_MARK,
   COMMON_FIELDS,
+  cacheMark,
   customFormat,
   effort,
   GRAMMAR,
   JSON_FORMAT,
   nameUpTo,
+  SERVICE_TIERS,
   verbosity,
 } from "./common.ts";
 import {
@@ -21,6 +22,7 @@ import {
   mapOf,
   missingField,
   nullable,
+  nullableFields,
   number,
   object,
   oneOf,
@@ -39,29 +41,37 @@ const MAX_TOOLS = 128;
 const MAX_CHOICES = 128;
 const MAX_STOP_SEQUENCES = 4;
 
-/** Characters of the id of a tool call. */
-const MAX_CALL_ID_LENGTH = 64;
+/** Calls of one message. */
+const MAX_CALLS = 128;
+
+/**
+ * Characters of the id of a tool call. Many captured errors state this limit. One report of July 2026 saw a
+ * longer id accepted, but a shorter one is safe with every model.
+ */
+const MAX_CALL_ID_LENGTH = 40;
+
+/** Characters of `safety_identifier`. */
+const MAX_IDENTIFIER_LENGTH = 64;
 
 const name = nameUpTo(MAX_NAME_LENGTH);
 
-/** The API refuses only characters that its prompt format uses. Sources disagree on all others. */
-const participantName: Shape = textOfLength({ min: 1, max: MAX_NAME_LENGTH });
+const participantName = nameUpTo(Number.POSITIVE_INFINITY);
+
+const MARKED: Fields = { prompt_cache_breakpoint: cacheMark };
 
 const PARTS: Fields = {
-  text: object({ type: text, text }, CACHE_MARK),
+  text: object({ type: text, text }, MARKED),
   image_url: object(
     { type: text, image_url: object({ url: text }, { detail: oneOf("auto", "low", "high") }) },
-    CACHE_MARK,
+    MARKED,
   ),
   input_audio: object(
     { type: text, input_audio: object({ data: text, format: oneOf("wav", "mp3") }) },
-    CACHE_MARK,
+    MARKED,
   ),
-  file: object(
-    { type: text, file: object({}, { file_data: text, file_id: text, filename: text }) },
-    CACHE_MARK,
-  ),
+  file: object({ type: text, file: object({}, { file_data: text, file_id: text, filename: text }) }, MARKED),
   refusal: object({ type: text, refusal: text }),
+  audio: object({ type: text, audio: anything }),
 };
 
 /** A content part of a message with this role. */
@@ -106,39 +116,36 @@ const toolCall = tagged({
 });
 
 const messageOf: Fields = {
-  developer: object(
-    { role: text, content: content("developer", "text") },
-    { name: nullable(participantName) },
-  ),
-  system: object({ role: text, content: content("system", "text") }, { name: nullable(participantName) }),
+  developer: object({ role: text, content: content("developer", "text") }, { name: participantName }),
+  system: object({ role: text, content: content("system", "text") }, { name: participantName }),
   user: object(
     { role: text, content: content("user", "text", "image_url", "input_audio", "file") },
-    { name: nullable(participantName) },
+    { name: participantName },
   ),
   // The API accepts the fields of its own answer, because clients send the answer back as it is.
   assistant: object(
     { role: text },
     {
-      content: nullable(content("assistant", "text", "refusal")),
+      content: nullable(content("assistant", "text", "refusal", "audio")),
       refusal: nullable(text),
-      name: nullable(participantName),
-      audio: nullable(object({ id: text }, { data: text, expires_at: anything, transcript: text })),
-      function_call: nullable(functionCall),
-      tool_calls: listOf(toolCall, { min: 1 }),
+      name: participantName,
+      audio: nullable(object({ id: text })),
+      function_call: nullable(object({ name: text, arguments: text })),
+      tool_calls: nullable(listOf(toolCall, { min: 1, max: MAX_CALLS })),
       annotations: anything,
     },
   ),
   // OpenAI's own examples send the tool's name with its output.
   tool: object(
     { role: text, content: content("tool", "text"), tool_call_id: textOfLength({ max: MAX_CALL_ID_LENGTH }) },
-    { name: nullable(text) },
+    { name: text },
   ),
   function: object({ role: text, content: nullable(text), name }),
 };
 
 const definition = object(
   { name },
-  { description: nullable(text), parameters: nullable(anyObject), strict: nullable(bool) },
+  { description: text, parameters: nullable(anyObject), strict: nullable(bool) },
 );
 
 const tool = tagged({
@@ -167,10 +174,13 @@ const toolChoice = byType({
 const responseFormat = tagged({
   text: object({ type: text }),
   json_object: object({ type: text }),
-  json_schema: object({ type: text, json_schema: object(JSON_FORMAT.required, JSON_FORMAT.optional) }),
+  json_schema: object({
+    type: text,
+    json_schema: object(JSON_FORMAT.required, { ...JSON_FORMAT.optional, description: text }),
+  }),
 });
 
-const penalty = nullable(number({ min: -2, max: 2 }));
+const penalty = number({ min: -2, max: 2 });
 
 const location = object({
   type: oneOf("approximate"),
@@ -180,46 +190,55 @@ const location = object({
 const SAMPLING: Fields = {
   frequency_penalty: penalty,
   presence_penalty: penalty,
-  logit_bias: nullable(mapOf(number({ min: -100, max: 100 }))),
-  logprobs: nullable(bool),
-  top_logprobs: nullable(number({ min: 0, max: 20, whole: true })),
-  max_completion_tokens: nullable(number({ min: 1, whole: true })),
-  max_tokens: nullable(number({ min: 1, whole: true })),
-  n: nullable(number({ min: 1, max: MAX_CHOICES, whole: true })),
-  seed: nullable(number({ whole: true })),
-  stop: nullable(byType({ string: text, array: listOf(text, { min: 1, max: MAX_STOP_SEQUENCES }) })),
-  temperature: nullable(number({ min: 0, max: 2 })),
-  top_p: nullable(number({ min: 0, max: 1 })),
+  logit_bias: mapOf(number({ min: -100, max: 100 })),
+  logprobs: bool,
+  top_logprobs: number({ min: 0, max: 20, whole: true }),
+  max_completion_tokens: number({ min: 1, whole: true }),
+  max_tokens: number({ min: 1, whole: true }),
+  n: number({ min: 1, max: MAX_CHOICES, whole: true }),
+  seed: number({ whole: true }),
+  stop: byType({ string: text, array: listOf(text, { max: MAX_STOP_SEQUENCES }) }),
+  temperature: number({ min: 0, max: 2 }),
+  top_p: number({ min: 0, max: 1 }),
 };
 
+const OPTIONAL: Fields = {
+  ...COMMON_FIELDS,
+  ...SAMPLING,
+  audio: object({
+    format: oneOf("wav", "aac", "mp3", "flac", "opus", "pcm16"),
+    voice: byType({ string: text, object: object({ id: text }) }),
+  }),
+  function_call: byType({ string: oneOf("none", "auto"), object: object({ name: text }) }),
+  functions: listOf(object({ name }, { description: text, parameters: nullable(anyObject) }), {
+    min: 1,
+    max: MAX_TOOLS,
+  }),
+  modalities: listOf(oneOf("text", "audio")),
+  parallel_tool_calls: bool,
+  prediction: object({
+    type: oneOf("content"),
+    content: byType({ string: text, array: listOf(tagged({ text: object({ type: text, text }) })) }),
+  }),
+  prompt_cache_options: object({}, { mode: oneOf("implicit", "explicit"), ttl: oneOf("30m") }),
+  // Older versions of the SDK wrote `in-memory`.
+  prompt_cache_retention: oneOf("in_memory", "in-memory", "24h"),
+  reasoning_effort: effort,
+  response_format: responseFormat,
+  safety_identifier: textOfLength({ max: MAX_IDENTIFIER_LENGTH }),
+  service_tier: oneOf(...SERVICE_TIERS),
+  stream_options: object({}, { include_obfuscation: bool, include_usage: bool }),
+  tool_choice: toolChoice,
+  tools: listOf(tool, { min: 1, max: MAX_TOOLS }),
+  verbosity,
+  web_search_options: object(
+    {},
+    { search_context_size: oneOf("low", "medium", "high"), user_location: nullable(location) },
+  ),
+};
+
+/** The API treats `null` as absent in every optional field of the body. */
 export const chatBody: Shape = object(
-  { model: text, messages: listOf(tagged(messageOf, "role"), { min: 1 }) },
-  {
-    ...COMMON_FIELDS,
-    ...SAMPLING,
-    audio: nullable(
-      object({
-        format: oneOf("wav", "aac", "mp3", "flac", "opus", "pcm16"),
-        voice: byType({ string: text, object: object({ id: text }) }),
-      }),
-    ),
-    function_call: byType({ string: oneOf("none", "auto"), object: object({ name: text }) }),
-    functions: listOf(object({ name }, { description: text, parameters: anyObject }), {
-      min: 1,
-      max: MAX_TOOLS,
-    }),
-    modalities: nullable(listOf(oneOf("text", "audio"))),
-    parallel_tool_calls: bool,
-    prediction: nullable(object({ type: oneOf("content"), content: content("prediction", "text") })),
-    reasoning_effort: nullable(effort),
-    response_format: responseFormat,
-    stream_options: nullable(object({}, { include_obfuscation: bool, include_usage: bool })),
-    tool_choice: toolChoice,
-    tools: listOf(tool, { min: 1, max: MAX_TOOLS }),
-    verbosity: nullable(verbosity),
-    web_search_options: object(
-      {},
-      { search_context_size: oneOf("low", "medium", "high"), user_location: nullable(location) },
-    ),
-  },
+  { model: textOfLength({ min: 1 }), messages: listOf(tagged(messageOf, "role"), { min: 1 }) },
+  nullableFields(OPTIONAL),
 );

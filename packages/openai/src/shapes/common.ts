@@ -22,8 +22,7 @@ const MAX_METADATA_PAIRS = 16;
 const MAX_METADATA_KEY = 64;
 const MAX_METADATA_VALUE = 512;
 
-/** Characters of `prompt_cache_key` and of `safety_identifier`. */
-const MAX_KEY_LENGTH = 64;
+const MAX_CACHE_KEY = 64;
 
 export const metadata: Shape = (value, path, report) => {
   if (!isRecord(value)) {
@@ -72,9 +71,7 @@ export function nameUpTo(maxLength: number): Shape {
 }
 
 /** Mark for the prompt cache at the end of a content part. */
-export const CACHE_MARK: Fields = {
-  prompt_cache_breakpoint: nullable(object({ mode: oneOf("explicit") })),
-};
+export const cacheMark: Shape = object({ mode: oneOf("explicit") }, { ttl: oneOf("30m", "12h") });
 
 const moderationMode = nullable(object({ mode: oneOf("score", "block") }));
 
@@ -84,38 +81,26 @@ export const effort: Shape = oneOf(...EFFORTS);
 
 export const verbosity: Shape = oneOf("low", "medium", "high");
 
-/** Fields of the body that have the same shape in both APIs. */
+/** Optional fields of the body that have the same shape in both APIs. */
 export const COMMON_FIELDS: Fields = {
-  metadata: nullable(metadata),
-  moderation: nullable(
-    object(
-      { model: text },
-      { policy: nullable(object({}, { input: moderationMode, output: moderationMode })) },
-    ),
+  metadata,
+  moderation: object(
+    { model: text },
+    { policy: nullable(object({}, { input: moderationMode, output: moderationMode })) },
   ),
-  prompt_cache_key: nullable(textOfLength({ max: MAX_KEY_LENGTH })),
-  prompt_cache_options: nullable(
-    object(
-      {},
-      {
-        mode: oneOf("implicit", "explicit"),
-        ttl: oneOf("30m", "12h"),
-        comparison_response_id: nullable(text),
-      },
-    ),
-  ),
-  prompt_cache_retention: nullable(oneOf("in_memory", "in-memory", "24h")),
-  safety_identifier: nullable(textOfLength({ max: MAX_KEY_LENGTH })),
-  service_tier: nullable(oneOf("auto", "default", "flex", "scale", "priority")),
-  store: nullable(bool),
-  stream: nullable(bool),
-  user: nullable(text),
+  prompt_cache_key: textOfLength({ max: MAX_CACHE_KEY }),
+  store: bool,
+  stream: bool,
+  user: text,
 };
+
+/** Tiers that both APIs have. */
+export const SERVICE_TIERS: readonly string[] = ["auto", "default", "fast", "flex", "priority", "scale"];
 
 /** Schema, name and strictness of a JSON format. Chat completions nest them in `json_schema`. */
 export const JSON_FORMAT: { readonly required: Fields; readonly optional: Fields } = {
   required: { name: nameUpTo(64) },
-  optional: { description: nullable(text), strict: nullable(bool), schema: anyObject },
+  optional: { strict: nullable(bool), schema: anyObject },
 };
 
 /** Format of a custom tool's input. The grammar is nested in chat completions and flat in Responses. */

@@ -1,6 +1,6 @@
 import type { Report } from "../report.ts";
 import { at, isRecord, own, quote } from "../values.ts";
-import { CACHE_MARK, effort, nameUpTo } from "./common.ts";
+import { cacheMark, effort, nameUpTo } from "./common.ts";
 import { environments, MAX_TOOL_NAME_LENGTH, responsesTool } from "./responses-tools.ts";
 import {
   anyObject,
@@ -37,15 +37,18 @@ const longText = textOfLength({ max: MAX_TEXT_LENGTH });
 const status = nullable(oneOf("in_progress", "completed", "incomplete"));
 
 /**
- * Fields that every item accepts. The API writes `created_by`, and clients send its items back. The last field
- * is undocumented, but codex sends it to the API.
+ * Fields that every item accepts. The API writes `created_by` and `agent`, and clients send its items back. The
+ * last field is undocumented, but codex sends it to the API.
  */
 const ITEM: Fields = {
   type: text,
   id: nullable(text),
   created_by: nullable(text),
+  agent: nullable(anyObject),
   internal_chat_message_metadata_passthrough: nullable(anyObject),
 };
+
+const MARKED: Fields = { prompt_cache_breakpoint: nullable(cacheMark) };
 
 function item(required: Fields, optional: Fields = {}): Shape {
   return object(required, { ...ITEM, ...optional });
@@ -58,7 +61,7 @@ const caller = nullable(
 const fileDetail = nullable(oneOf("auto", "low", "high"));
 
 const PARTS: Fields = {
-  input_text: object({ type: text, text: longText }, CACHE_MARK),
+  input_text: object({ type: text, text: longText }, MARKED),
   // The SDK requires `detail` in messages, but the API reference gives it a default.
   input_image: object(
     { type: text },
@@ -66,7 +69,7 @@ const PARTS: Fields = {
       detail: nullable(oneOf("low", "high", "auto", "original")),
       file_id: nullable(text),
       image_url: nullable(text),
-      ...CACHE_MARK,
+      ...MARKED,
     },
   ),
   input_file: object(
@@ -77,17 +80,24 @@ const PARTS: Fields = {
       file_id: nullable(text),
       file_url: nullable(text),
       filename: nullable(text),
-      ...CACHE_MARK,
+      ...MARKED,
     },
   ),
-  output_text: object({ type: text, text: longText }, { annotations: listOf(anyObject), logprobs: anything }),
+  input_audio: object({ type: text, input_audio: anyObject }),
+  // Not documented, so its fields are not checked.
+  scoped_content: anything,
+  output_text: object(
+    { type: text, text: longText },
+    { annotations: nullable(listOf(anyObject)), logprobs: nullable(listOf(anyObject)) },
+  ),
   refusal: object({ type: text, refusal: text }),
 };
 
-const INPUT_PARTS = ["input_text", "input_image", "input_file"];
+const OUTPUT_OF_TOOLS = ["input_text", "input_image", "input_file"];
+const INPUT_PARTS = [...OUTPUT_OF_TOOLS, "input_audio", "scoped_content"];
 const OUTPUT_PARTS = ["output_text", "refusal"];
 
-const inputPart = tagged(Object.fromEntries(INPUT_PARTS.map((type) => [type, PARTS[type] ?? anything])));
+const inputPart = tagged(Object.fromEntries(OUTPUT_OF_TOOLS.map((type) => [type, PARTS[type] ?? anything])));
 
 function messagePart(role: string): Shape {
   const types = role === "assistant" ? OUTPUT_PARTS : INPUT_PARTS;
@@ -147,15 +157,16 @@ const safetyCheck = object({ id: text }, { code: nullable(text), message: nullab
 const CALLS: Fields = {
   function_call: item(
     { call_id: callId, name, arguments: text },
-    { status, caller, namespace: nullable(text) },
+    { status, caller, namespace: nullable(text), async: nullable(bool) },
   ),
   function_call_output: item(
-    { call_id: callId, output: byType({ string: longText, array: listOf(inputPart) }) },
-    { status, caller },
+    { output: byType({ string: longText, array: listOf(inputPart) }) },
+    // Outputs of asynchronous tools name the tool in place of the call.
+    { call_id: nullable(callId), name: nullable(text), namespace: nullable(text), status, caller },
   ),
   custom_tool_call: item(
     { call_id: callId, name, input: text },
-    { status, caller, namespace: nullable(text) },
+    { status, caller, namespace: nullable(text), async: nullable(bool) },
   ),
   custom_tool_call_output: item(
     { call_id: callId, output: byType({ string: longText, array: listOf(inputPart) }) },
@@ -207,19 +218,24 @@ const CALLS: Fields = {
     { caller, output: nullable(longText) },
   ),
   computer_call: item(
-    { call_id: callId, pending_safety_checks: listOf(safetyCheck) },
-    { status, action, actions: listOf(action) },
+    { call_id: callId },
+    {
+      pending_safety_checks: nullable(listOf(safetyCheck)),
+      status,
+      action: nullable(action),
+      actions: nullable(listOf(action)),
+    },
   ),
   computer_call_output: item(
     {
       call_id: callId,
       output: object(
         { type: oneOf("computer_screenshot") },
-        { file_id: nullable(text), image_url: nullable(text) },
+        { file_id: nullable(text), image_url: nullable(text), detail: nullable(text) },
       ),
     },
     {
-      status: nullable(oneOf("in_progress", "completed", "incomplete", "failed")),
+      status,
       acknowledged_safety_checks: nullable(listOf(safetyCheck)),
     },
   ),
@@ -241,45 +257,50 @@ const CALLS: Fields = {
   local_shell_call_output: item({ output: text }, { status, call_id: nullable(text) }),
 };
 
-const source = object({ type: oneOf("url"), url: text });
-
 /** Calls of tools that OpenAI runs. Their results are in the same item. */
 const HOSTED_CALLS: Fields = {
   web_search_call: item(
     {},
     {
-      status: nullable(oneOf("in_progress", "searching", "completed", "failed")),
+      status: nullable(oneOf("in_progress", "searching", "completed", "failed", "incomplete")),
+      results: nullable(listOf(anyObject)),
       action: nullable(
         tagged({
           search: object(
             { type: text },
-            { query: nullable(text), queries: nullable(listOf(text)), sources: nullable(listOf(source)) },
+            { query: nullable(text), queries: nullable(listOf(text)), sources: nullable(listOf(anyObject)) },
           ),
           open_page: object({ type: text }, { url: nullable(text) }),
-          find_in_page: object({ type: text, pattern: text, url: text }),
+          find_in_page: object({ type: text }, { pattern: nullable(text), url: nullable(text) }),
         }),
       ),
     },
   ),
   file_search_call: item(
-    { queries: listOf(text) },
     {
-      status: nullable(oneOf("in_progress", "searching", "completed", "incomplete", "failed")),
+      queries: listOf(text),
+      status: oneOf("in_progress", "searching", "completed", "incomplete", "failed"),
+    },
+    {
       results: nullable(listOf(anyObject)),
     },
   ),
   code_interpreter_call: item(
-    { code: nullable(text), container_id: text },
+    { container_id: text },
     {
+      code: nullable(text),
       status: nullable(oneOf("in_progress", "completed", "incomplete", "interpreting", "failed")),
       outputs: nullable(listOf(anyObject)),
     },
   ),
   // The API adds the settings of the image to its own item.
   image_generation_call: item(
-    { result: nullable(text) },
+    {},
     {
-      status: nullable(oneOf("in_progress", "completed", "generating", "failed")),
+      result: nullable(text),
+      status: nullable(oneOf("in_progress", "completed", "incomplete", "generating", "failed")),
+      error: anything,
+      svg_usage: anything,
       action: anything,
       background: anything,
       output_format: anything,
@@ -312,16 +333,16 @@ const HOSTED_CALLS: Fields = {
   mcp_approval_request: item({ server_label: text, name: text, arguments: text }),
   mcp_approval_response: item({ approval_request_id: text, approve: bool }, { reason: nullable(text) }),
   tool_search_call: item(
-    { arguments: anything },
-    { call_id: nullable(text), execution: oneOf("server", "client"), status },
+    { arguments: anyObject },
+    { call_id: nullable(callId), execution: nullable(oneOf("server", "client")), status },
   ),
   tool_search_output: item(
     { tools: listOf(responsesTool) },
-    { call_id: nullable(text), execution: oneOf("server", "client"), status },
+    { call_id: nullable(callId), execution: nullable(oneOf("server", "client")), status },
   ),
   additional_tools: item({ role: oneOf("developer"), tools: listOf(responsesTool) }),
   program: item({ call_id: callId, code: text, fingerprint: text }),
-  program_output: item({ call_id: callId, result: text }, { status }),
+  program_output: item({ call_id: callId, result: text, status: oneOf("completed", "incomplete") }),
 };
 
 const ITEMS: Fields = {
@@ -331,20 +352,22 @@ const ITEMS: Fields = {
   reasoning: item(
     { summary: listOf(object({ type: oneOf("summary_text"), text })) },
     {
-      content: nullable(listOf(object({ type: oneOf("reasoning_text"), text }))),
+      // The types list text of open models. The API accepts only an empty list.
+      content: nullable(listOf(anyObject, { max: 0 })),
       encrypted_content: nullable(text),
-      status,
+      status: anything,
     },
   ),
   compaction: item({ encrypted_content: longText }),
-  compaction_trigger: object({ type: text }, { id: nullable(text) }),
+  compaction_trigger: item({}),
   configuration_update: item(
     {},
-    {
-      reasoning: object({}, { effort: nullable(effort) }),
-      text: object({ format: anyObject }),
-    },
+    { reasoning: object({}, { effort: nullable(effort) }), text: object({ format: anyObject }) },
   ),
+  // Items of the multi-agent beta. Their fields are not checked.
+  agent_message: anything,
+  multi_agent_call: anything,
+  multi_agent_call_output: anything,
   item_reference: object({ id: text }, { type: nullable(text) }),
 };
 

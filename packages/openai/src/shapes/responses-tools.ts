@@ -14,6 +14,7 @@ import {
   type Shape,
   tagged,
   text,
+  textOfLength,
 } from "./shape.ts";
 
 /** Shapes of `tools` and `tool_choice` of the Responses API, after the types of the official SDK. */
@@ -22,6 +23,13 @@ import {
 export const MAX_TOOL_NAME_LENGTH = 128;
 
 const name = nameUpTo(MAX_TOOL_NAME_LENGTH);
+
+/** Fields of tools that the client runs. */
+const CLIENT_TOOL: Fields = {
+  allowed_callers: nullable(listOf(oneOf("direct", "programmatic"))),
+  async: nullable(bool),
+  defer_loading: nullable(bool),
+};
 
 const ALLOWED_CALLERS: Fields = {
   allowed_callers: nullable(listOf(oneOf("direct", "programmatic"))),
@@ -36,9 +44,9 @@ const networkPolicy = tagged({
 });
 
 const AUTO_CONTAINER: Fields = {
-  file_ids: listOf(text),
+  file_ids: nullable(listOf(text)),
   memory_limit: nullable(oneOf("1g", "4g", "16g", "64g")),
-  network_policy: networkPolicy,
+  network_policy: nullable(networkPolicy),
 };
 
 const skill = tagged({
@@ -70,31 +78,29 @@ const functionTool = object(
     description: nullable(text),
     parameters: nullable(anyObject),
     strict: nullable(bool),
-    defer_loading: bool,
     output_schema: nullable(anyObject),
-    ...ALLOWED_CALLERS,
+    ...CLIENT_TOOL,
   },
 );
 
 const customTool = object(
   { type: text, name },
   {
-    description: text,
-    format: customFormat(object({ type: text, ...GRAMMAR })),
-    defer_loading: bool,
-    ...ALLOWED_CALLERS,
+    description: nullable(text),
+    format: nullable(customFormat(object({ type: text, ...GRAMMAR }))),
+    ...CLIENT_TOOL,
   },
 );
 
 const toolFilter = object({}, { read_only: bool, tool_names: listOf(text) });
 
 const mcpTool = object(
-  { type: text, server_label: text },
+  { type: text, server_label: textOfLength({ min: 1 }) },
   {
     allowed_tools: nullable(byType({ array: listOf(text), object: toolFilter })),
     authorization: nullable(text),
     connector_id: nullable(text),
-    defer_loading: bool,
+    defer_loading: nullable(bool),
     headers: nullable(mapOf(text)),
     require_approval: nullable(
       byType({
@@ -121,9 +127,9 @@ const searchSize = oneOf("low", "medium", "high");
 const previewSearch = object(
   { type: text },
   {
-    search_content_types: listOf(oneOf("text", "image")),
-    search_context_size: searchSize,
-    user_location: nullable(object({ type: oneOf("approximate") }, place)),
+    search_content_types: nullable(listOf(oneOf("text", "image"))),
+    search_context_size: nullable(searchSize),
+    user_location: nullable(object({}, { type: oneOf("approximate"), ...place })),
   },
 );
 
@@ -132,10 +138,8 @@ const webSearch = object(
   { type: text },
   {
     external_web_access: nullable(bool),
-    filters: nullable(
-      object({}, { allowed_domains: nullable(listOf(text)), blocked_domains: nullable(listOf(text)) }),
-    ),
-    search_content_types: listOf(oneOf("text", "image")),
+    filters: nullable(anyObject),
+    search_content_types: nullable(listOf(text)),
     search_context_size: nullable(searchSize),
     user_location: nullable(object({}, { type: oneOf("approximate"), ...place })),
   },
@@ -145,14 +149,16 @@ const fileSearch = object(
   { type: text, vector_store_ids: listOf(text) },
   {
     filters: nullable(anyObject),
-    max_num_results: number({ min: 1, max: 50, whole: true }),
-    ranking_options: object(
-      {},
-      {
-        hybrid_search: object({ embedding_weight: number(), text_weight: number() }),
-        ranker: text,
-        score_threshold: number({ min: 0, max: 1 }),
-      },
+    max_num_results: nullable(number({ min: 1, max: 50, whole: true })),
+    ranking_options: nullable(
+      object(
+        {},
+        {
+          hybrid_search: anyObject,
+          ranker: text,
+          score_threshold: number({ min: 0, max: 1 }),
+        },
+      ),
     ),
   },
 );
@@ -167,10 +173,15 @@ const imageGeneration = object(
     model: text,
     moderation: oneOf("auto", "low"),
     output_compression: number({ min: 0, max: 100, whole: true }),
-    output_format: oneOf("png", "webp", "jpeg"),
+    output_format: text,
     partial_images: number({ min: 0, max: 3, whole: true }),
-    quality: oneOf("low", "medium", "high", "auto"),
+    quality: text,
     size: text,
+    // The newest types add animated and drawn images.
+    complexity: text,
+    frame_count: number({ min: 1, whole: true }),
+    frame_duration_ms: number({ min: 1, whole: true }),
+    svg: anyObject,
   },
 );
 
@@ -181,7 +192,7 @@ const TOOLS: Fields = {
   custom: customTool,
   namespace: object({
     type: text,
-    name: text,
+    name,
     description: text,
     tools: listOf(tagged({ function: functionTool, custom: customTool })),
   }),
@@ -207,10 +218,11 @@ const TOOLS: Fields = {
   ),
   image_generation: imageGeneration,
   computer: noOptions,
+  computer_use: noOptions,
   computer_use_preview: object({
     type: text,
-    display_height: number({ whole: true }),
-    display_width: number({ whole: true }),
+    display_height: number({ min: 1, whole: true }),
+    display_width: number({ min: 1, whole: true }),
     environment: oneOf("windows", "mac", "linux", "ubuntu", "browser"),
   }),
   shell: object({ type: text }, { environment: nullable(shellEnvironment), ...ALLOWED_CALLERS }),
@@ -233,6 +245,7 @@ const CHOSEN_BY_TYPE: readonly string[] = [
   "computer_use_preview",
   "image_generation",
   "code_interpreter",
+  "local_shell",
   "shell",
   "apply_patch",
   "programmatic_tool_calling",
@@ -242,9 +255,9 @@ export const responsesToolChoice: Shape = byType({
   string: oneOf("none", "auto", "required"),
   object: tagged({
     ...Object.fromEntries(CHOSEN_BY_TYPE.map((type) => [type, noOptions])),
-    function: object({ type: text, name: text }),
-    custom: object({ type: text, name: text }),
-    mcp: object({ type: text }, { server_label: text, name: nullable(text) }),
+    function: object({ type: text, name: textOfLength({ min: 1 }) }),
+    custom: object({ type: text, name: textOfLength({ min: 1 }) }),
+    mcp: object({ type: text, server_label: textOfLength({ min: 1 }) }, { name: nullable(text) }),
     allowed_tools: object({ type: text, ...ALLOWED_TOOLS }),
   }),
 });

@@ -1,23 +1,31 @@
-import { COMMON_FIELDS, effort, JSON_FORMAT, verbosity } from "./common.ts";
+import { COMMON_FIELDS, effort, JSON_FORMAT, SERVICE_TIERS, verbosity } from "./common.ts";
 import { inputItem } from "./responses-items.ts";
 import { responsesTool, responsesToolChoice } from "./responses-tools.ts";
 import {
   anyObject,
+  anything,
   bool,
   byType,
   type Fields,
   listOf,
-  mapOf,
   nullable,
+  nullableFields,
   number,
   object,
   oneOf,
   type Shape,
   tagged,
   text,
+  textOfLength,
 } from "./shape.ts";
 
 /** Shape of the body of `POST /v1/responses`, after the types of the official SDK. */
+
+/** Tokens of \`compact_threshold\`. */
+const MIN_COMPACT_THRESHOLD = 1_000;
+
+/** Characters of \`safety_identifier\`. */
+const MAX_IDENTIFIER_LENGTH = 128;
 
 /** The API refuses a smaller `max_output_tokens`. */
 const MIN_OUTPUT_TOKENS = 16;
@@ -36,59 +44,83 @@ const INCLUDABLE = [
 const format = tagged({
   text: object({ type: text }),
   json_object: object({ type: text }),
-  json_schema: object({ type: text, ...JSON_FORMAT.required, schema: anyObject }, JSON_FORMAT.optional),
+  json_schema: object(
+    { type: text, ...JSON_FORMAT.required, schema: anyObject },
+    { ...JSON_FORMAT.optional, description: nullable(text) },
+  ),
 });
 
 const summary = nullable(oneOf("auto", "concise", "detailed"));
 
 const CONVERSATION: Fields = {
-  conversation: nullable(byType({ string: text, object: object({ id: text }) })),
-  previous_response_id: nullable(text),
-  prompt: nullable(
+  conversation: byType({ string: text, object: object({ id: text }) }),
+  previous_response_id: text,
+  prompt: object(
+    { id: textOfLength({ min: 1 }) },
+    { variables: nullable(anyObject), version: nullable(text) },
+  ),
+  context_management: listOf(
     object(
-      { id: text },
-      { variables: nullable(mapOf(byType({ string: text, object: anyObject }))), version: nullable(text) },
+      { type: oneOf("compaction") },
+      { compact_threshold: nullable(number({ min: MIN_COMPACT_THRESHOLD, whole: true })) },
     ),
+    { min: 1 },
   ),
 };
 
-export const responsesBody: Shape = object(
-  {},
-  {
-    ...COMMON_FIELDS,
-    ...CONVERSATION,
-    model: text,
-    input: byType({ string: text, array: listOf(inputItem) }),
-    instructions: nullable(text),
-    background: nullable(bool),
-    // The types of the SDK do not list it, but codex sends it to the API with every call.
-    client_metadata: nullable(anyObject),
-    context_management: nullable(
-      listOf(object({ type: text }, { compact_threshold: nullable(number({ whole: true })) })),
-    ),
-    include: nullable(listOf(oneOf(...INCLUDABLE))),
-    max_output_tokens: nullable(number({ min: MIN_OUTPUT_TOKENS, whole: true })),
-    max_tool_calls: nullable(number({ whole: true })),
-    parallel_tool_calls: nullable(bool),
-    reasoning: nullable(
-      object(
-        {},
-        {
-          context: nullable(oneOf("auto", "current_turn", "all_turns")),
-          effort: nullable(effort),
-          generate_summary: summary,
-          mode: nullable(text),
-          summary,
-        },
-      ),
-    ),
-    stream_options: nullable(object({}, { include_obfuscation: bool })),
-    temperature: nullable(number({ min: 0, max: 2 })),
-    text: object({}, { format, verbosity: nullable(verbosity) }),
-    tool_choice: responsesToolChoice,
-    tools: listOf(responsesTool),
-    top_logprobs: nullable(number({ min: 0, max: 20, whole: true })),
-    top_p: nullable(number({ min: 0, max: 1 })),
-    truncation: nullable(oneOf("auto", "disabled")),
-  },
-);
+const GENERATION: Fields = {
+  max_output_tokens: number({ min: MIN_OUTPUT_TOKENS, whole: true }),
+  max_tool_calls: number({ min: 1, whole: true }),
+  temperature: number({ min: 0, max: 2 }),
+  top_p: number({ min: 0, max: 1 }),
+  top_logprobs: number({ min: 0, max: 20, whole: true }),
+  presence_penalty: number({ min: -2, max: 2 }),
+  frequency_penalty: number({ min: -2, max: 2 }),
+  truncation: oneOf("auto", "disabled"),
+  reasoning: object(
+    {},
+    {
+      context: nullable(oneOf("auto", "current_turn", "all_turns")),
+      effort: nullable(effort),
+      generate_summary: summary,
+      mode: nullable(text),
+      summary,
+    },
+  ),
+  text: object({}, { format: nullable(format), verbosity: nullable(verbosity) }),
+};
+
+const OPTIONAL: Fields = {
+  ...COMMON_FIELDS,
+  ...CONVERSATION,
+  ...GENERATION,
+  input: byType({ string: text, array: listOf(inputItem) }),
+  instructions: text,
+  background: bool,
+  // The types of the SDK do not list it, but codex sends it to the API with every call.
+  client_metadata: anyObject,
+  include: listOf(oneOf(...INCLUDABLE)),
+  parallel_tool_calls: bool,
+  prompt_cache_options: object(
+    {},
+    {
+      mode: oneOf("implicit", "explicit"),
+      ttl: oneOf("30m", "12h"),
+      comparison_response_id: nullable(text),
+      prewarm: bool,
+    },
+  ),
+  prompt_cache_retention: oneOf("in_memory", "24h"),
+  safety_identifier: textOfLength({ max: MAX_IDENTIFIER_LENGTH }),
+  service_tier: oneOf(...SERVICE_TIERS, "ultrafast"),
+  stream_options: object({}, { include_obfuscation: bool }),
+  tool_choice: responsesToolChoice,
+  tools: listOf(responsesTool),
+  // Fields of newer types and of the multi-agent beta. Their contents are not checked.
+  access_programs: anyObject,
+  image: anyObject,
+  multi_agent: anything,
+};
+
+/** The API treats \`null\` as absent in every optional field of the body. */
+export const responsesBody: Shape = object({}, { ...nullableFields(OPTIONAL), model: text });

@@ -74,6 +74,11 @@ export function nullable(shape: Shape): Shape {
   };
 }
 
+/** The same fields, each of which may also be `null`. */
+export function nullableFields(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, shape]) => [name, nullable(shape)]));
+}
+
 /** An array whose items have one shape. */
 export function listOf(item: Shape, limits: { readonly min?: number; readonly max?: number } = {}): Shape {
   const { min = 0, max = Number.POSITIVE_INFINITY } = limits;
