@@ -100,8 +100,8 @@ const switches = {
   threads: z.enum(["accepted", "refused"]).optional(),
   unknownBetas: z.enum(["accepted", "refused"]).optional(),
   foreignReasoning: z.enum(["refused", "accepted"]).optional(),
-  unknownFields: z.enum(["refused", "accepted"]).optional(),
   streamedOverflow: z.enum(["event", "status"]).optional(),
+  unknownFields: z.enum(["refused", "accepted"]).optional(),
 } satisfies Shape<SimulatorSwitches>;
 
 const coder = {
