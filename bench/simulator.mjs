@@ -134,7 +134,7 @@ function timed(run) {
  * and returns the response as bytes.
  */
 async function freshSimulator() {
-  const log = new RequestLog(KEPT_BODIES);
+  const log = new RequestLog({ keepBodies: KEPT_BODIES, keepRequests: 10_000 });
   const lasting = { counter: await createTokenCounter(), clock: createFixedClock(), log };
   const switches = { foreignSignatures: "accepted" };
   const { desk } = beginSession({ switches }, lasting);

@@ -42,6 +42,9 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "npm pack -w @longhaul/core -w @longhaul/anthropic": "installs packages in another project",
   "npm pack -w @longhaul/core -w @longhaul/anthropic -w @longhaul/simulator":
     "installs packages in another project",
+  "npm pack -w @longhaul/simulator": "installs packages in another project",
+  "npx longhaul sim --record https://api.anthropic.com calls.jsonl --port 8080   # then run your agent with its own key":
+    "needs a key, and runs until you stop it",
   "npx longhaul demo                                   # the command line, without an installation":
     "works after the publication",
   "npx longhaul compact latest --in-place --model claude-sonnet-5-5   # a model writes the summary":
@@ -60,6 +63,11 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   "read-the-ledger.md": [/Facts found in them: \d+/],
   "run-the-agent.md": [/answered after \d+ calls\n$/, /^Read .*\btides\n$/, /^\d+\n$/, /^true\n$/],
+  "test-your-agent.md": [
+    /^Any other call\nA short title\nIt is sunny\.\n$/,
+    /^The agent sees: \w+\ncut\n$/,
+    /^Two\.\n404 .*differs at messages\[0\]\.content: recorded .*First.*, sent .*Third.*\n1 1\n$/,
+  ],
   "use-it-in-your-loop.md": [
     /\w/,
     /results-cleared[\s\S]*compacted[\s\S]*\d+ calls, 0 of them refused\n$/,
@@ -203,12 +211,23 @@ describe("the programs of the guides", () => {
     .map((block, index) => ({ ...block, file: `program-${index}.ts` }));
   /** Returns true for a program that imports the private package, which has no build. */
   const isPrivate = ({ code }: { readonly code: string }): boolean => code.includes('from "@longhaul/lab"');
+  /** Returns the test runner of a program that consists of tests. */
+  const runnerOf = ({ code }: { readonly code: string }): string | undefined =>
+    /from "(vitest|node:test)"/.exec(code)?.[1];
   let folder: string;
   beforeAll(() => {
     folder = join(home, "programs");
     mkdirSync(join(folder, "node_modules", "@anthropic-ai"), { recursive: true });
     for (const scope of ["@types", "@opentelemetry"]) mkdirSync(join(folder, "node_modules", scope));
-    for (const name of ["@longhaul", "@anthropic-ai/sdk", "@types/node", "@opentelemetry/api", "zod"]) {
+    for (const name of [
+      "@longhaul",
+      "@anthropic-ai/sdk",
+      "@types/node",
+      "@opentelemetry/api",
+      "openai",
+      "vitest",
+      "zod",
+    ]) {
       symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
     }
     writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
@@ -253,8 +272,9 @@ describe("the programs of the guides", () => {
     const printed = new Map<string, string>();
     // Runs all programs in one process, because starting a process takes longer than running a program.
     // Programs that import the private package run in a second process.
+    const plain = programs.filter((program) => runnerOf(program) === undefined);
     for (const fromSource of [false, true]) {
-      const own = programs.filter((program) => isPrivate(program) === fromSource);
+      const own = plain.filter((program) => isPrivate(program) === fromSource);
       const all = own.map(({ file }) => `await import("./${file}");\nconsole.log("${mark}");\n`).join("");
       const main = join(folder, `all-${fromSource ? "private" : "public"}.ts`);
       writeFileSync(main, all);
@@ -266,11 +286,29 @@ describe("the programs of the guides", () => {
       for (const [index, { file }] of own.entries()) printed.set(file, texts[index] ?? "");
     }
     const expected = guides.flatMap((guide) => PRINTED[guide] ?? []);
-    expect(expected.length).toBe(programs.length);
-    for (const [index, { file }] of programs.entries())
+    expect(expected.length).toBe(plain.length);
+    for (const [index, { file }] of plain.entries())
       expect(printed.get(file)).toMatch(expected[index] ?? /^$/);
     expect(simulator.requests.invalid).toEqual([]);
   });
+
+  it.each(programs.filter(runnerOf))(
+    "the tests that a guide shows pass in their test runner ($guide: $heading)",
+    async (program) => {
+      const tests = join(folder, program.file.replace(".ts", ".test.ts"));
+      writeFileSync(tests, program.code);
+      const tsx = join(ROOT, "node_modules", "tsx", "dist", "esm", "index.mjs");
+      const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
+      const args =
+        runnerOf(program) === "vitest"
+          ? [vitest, "run", "--root", folder, "--reporter", "verbose"]
+          : ["--import", tsx, "--test", tests];
+      const { code, stdout, stderr } = await run(process.execPath, args, folder);
+      expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
+      expect(stdout).toMatch(/2 passed|pass 2/);
+      rmSync(tests);
+    },
+  );
 
   it("the code on the first screen of the README runs a loop until the model stops calling tools", async () => {
     const tsx = join(ROOT, "node_modules", "tsx", "dist", "esm", "index.mjs");

@@ -12,7 +12,7 @@ import { JournalError } from "./journal-error.ts";
 import { invalidPage, oneRequest, requestPage } from "./pages.ts";
 
 /** Path of the journal. No provider has a path that begins with two underscores. */
-export const JOURNAL_PATH = "/__longhaul";
+const JOURNAL_PATH = "/__longhaul";
 
 /** Limit for a posted script. Large tool results in a script stay far below it. */
 const MAX_BODY_BYTES = 16_000_000;

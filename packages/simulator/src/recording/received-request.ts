@@ -4,7 +4,7 @@ import { keptHeaders, type RecordedRequest } from "./exchange-record.ts";
 import type { KeyRemover } from "./secrets.ts";
 
 /** Path and parameters of a request. An unreadable address, such as `//`, becomes the path `/`. */
-export function addressOf({ url = "/" }: IncomingMessage): URL {
+function addressOf({ url = "/" }: IncomingMessage): URL {
   const base = "http://localhost";
   return new URL(URL.canParse(url, base) ? url : "/", base);
 }

@@ -55,13 +55,15 @@ export interface ModelAnswer {
  */
 export class ModelAnswers {
   readonly #parts: AnswerParts;
-  readonly #tree = new PrefixTree();
+  readonly #tree: PrefixTree;
   readonly #cache: PrefixCache;
   #calls = 0;
 
   constructor(parts: AnswerParts) {
     this.#parts = parts;
-    this.#cache = new PrefixCache(parts.clock);
+    const cache = new PrefixCache(parts.clock);
+    this.#cache = cache;
+    this.#tree = new PrefixTree({ release: () => cache.dropOlderHalf() });
   }
 
   get ids(): Ids {

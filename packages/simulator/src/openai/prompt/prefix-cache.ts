@@ -52,6 +52,8 @@ const MAX_WRITTEN = 4;
 const MAX_MATCHED = 80;
 /** Limit for entries of all prefixes. The oldest ones are lost, as in a real cache under load. */
 const MAX_ENTRIES = 50_000;
+/** Limit for entries of one prefix. Each cache key has its own entry, and a client may use one per session. */
+const MAX_SCOPES = 1_000;
 const SWEEP_EVERY_MS = MINUTE_MS;
 /** Newest cached parts that a changed part is compared with. */
 const MAX_COMPARED = 32;
@@ -71,6 +73,13 @@ export class PrefixCache {
   /** Number of cached prefixes, for tests that watch the memory. */
   get size(): number {
     return this.#entries.size;
+  }
+
+  /** Drops the entries of the older half of the prefixes. Returns false if there are none. */
+  dropOlderHalf(): boolean {
+    const nodes = [...this.#entries.keys()];
+    for (const node of nodes.slice(0, Math.ceil(nodes.length / 2))) this.#drop(node);
+    return nodes.length > 0;
   }
 
   lookup(prompt: OpenAiPrompt, call: CacheCall): CacheLookup {
@@ -153,7 +162,11 @@ export class PrefixCache {
     for (const { node } of positions) {
       const entries = this.#entries.get(node) ?? new Map<string, number>();
       if (!entries.has(scope)) node.held++;
-      entries.set(scope, Math.max(expiresAt, entries.get(scope) ?? 0));
+      const latest = Math.max(expiresAt, entries.get(scope) ?? 0);
+      entries.delete(scope);
+      entries.set(scope, latest);
+      const [oldest] = entries.keys();
+      if (entries.size > MAX_SCOPES && oldest !== undefined && entries.delete(oldest)) node.held--;
       // Moves the node to the end, so that the first nodes are the ones that nobody has used for longest.
       this.#entries.delete(node);
       this.#entries.set(node, entries);
