@@ -1,9 +1,11 @@
 // npm run test:runtimes [-- --only TEXT] [--json]
-// Runs the packed core in every runtime that it supports, and prints a matrix. The command fails if a row fails.
+// Runs the packed core in every runtime that it supports, compiles its types with every compiler, and prints a
+// matrix. The command fails if a row fails.
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { packPackages } from "../support/packed-packages.ts";
-import { placeIn, RUNTIMES } from "./runtimes.ts";
+import { COMPILERS } from "./compilers.ts";
+import { type Place, placeIn, RUNTIMES } from "./runtimes.ts";
 
 const { values } = parseArgs({
   options: {
@@ -43,27 +45,38 @@ function problemWith(facts: string, first: string): string | undefined {
   return isExpected ? undefined : `unexpected facts: ${facts}`;
 }
 
-const chosen = RUNTIMES.filter(
+let first: string | undefined;
+const project = packPackages();
+
+/** Checks of the matrix. Each returns its problem, or undefined. */
+const CHECKS: readonly { readonly name: string; check(place: Place): Promise<string | undefined> }[] = [
+  ...RUNTIMES.map(({ name, run }) => ({
+    name,
+    check: async (place: Place) => {
+      const facts = await run(place);
+      first ??= facts;
+      return problemWith(facts, first);
+    },
+  })),
+  ...COMPILERS.map(({ name, check }) => ({ name, check: async () => check(project, INSTALLED) })),
+];
+
+const chosen = CHECKS.filter(
   ({ name }) => values.only === undefined || values.only.some((text) => name.includes(text)),
 );
 if (chosen.length === 0) {
-  process.stderr.write(`No row matches --only. Rows: ${RUNTIMES.map(({ name }) => name).join(", ")}\n`);
+  process.stderr.write(`No row matches --only. Rows: ${CHECKS.map(({ name }) => name).join(", ")}\n`);
+  project.remove();
   process.exit(2);
 }
 
-const project = packPackages();
 const rows: Row[] = [];
-let first: string | undefined;
 try {
   const place = placeIn(project.folder, INSTALLED);
-  for (const { name, run } of chosen) {
+  for (const { name, check } of chosen) {
     const startedAt = performance.now();
-    const problem = await run(place).then(
-      (facts) => {
-        first ??= facts;
-        return problemWith(facts, first);
-      },
-      (error: unknown) => String(error instanceof Error ? error.message : error),
+    const problem = await check(place).catch((error: unknown) =>
+      String(error instanceof Error ? error.message : error),
     );
     const seconds = (performance.now() - startedAt) / 1_000;
     rows.push({ name, seconds, ...(problem !== undefined && { problem }) });

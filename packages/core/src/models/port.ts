@@ -1,6 +1,16 @@
 import type { Usage } from "../messages/entry.ts";
 import type { ApiRequest, ContentBlock } from "../messages/message.ts";
 
+declare global {
+  /**
+   * The only types of a runtime in our types. They are declared without members, so that our types compile in
+   * projects without the types of a browser and without those of Node. Where a runtime declares them, the
+   * compiler merges both declarations.
+   */
+  interface AbortSignal {}
+  interface AbortController {}
+}
+
 /**
  * A model as the engine sees it, with one narrow interface for every provider. Requests and replies have the
  * canonical form (messages and blocks of the Anthropic API). Each adapter translates them.
