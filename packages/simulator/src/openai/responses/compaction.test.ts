@@ -94,15 +94,18 @@ describe("compaction in the Responses API", () => {
     expect(short.output.map(({ type }) => type)).toEqual(["message"]);
   });
 
-  it("a model that writes no summary makes the compaction fail with status 500", async () => {
-    await simulator.close();
-    await start({ summarize: () => undefined });
-    const error = await refused(simulator, "responses/compact", {
-      method: "POST",
-      body: { model: MODEL, input: HISTORY },
-    });
-    expect(error).toMatchObject({ status: 500, code: "server_error" });
-  });
+  it.each([undefined, " "])(
+    "a model that writes the summary %j makes the compaction fail",
+    async (summary) => {
+      await simulator.close();
+      await start({ summarize: () => summary });
+      const error = await refused(simulator, "responses/compact", {
+        method: "POST",
+        body: { model: MODEL, input: HISTORY },
+      });
+      expect(error).toMatchObject({ status: 500, code: "server_error" });
+    },
+  );
 });
 
 describe("encrypted reasoning", () => {

@@ -206,19 +206,44 @@ describe("answers of the Responses API", () => {
     expect(logged).toMatchObject({ status: 400, rule: "inputTooLong" });
   });
 
-  it("truncation drops the oldest items together with the outputs of dropped calls", async () => {
-    const small = await startSimulator({ windowTokens: 1_000 });
-    small.reply("Done.");
+  it("truncation drops the oldest items that do not fit, and the outputs of dropped calls", async () => {
+    const shown: unknown[] = [];
+    const small = await startSimulator({
+      windowTokens: 1_000,
+      behaviors: [
+        ({ messages }) => {
+          shown.push(...messages.map(({ content }) => content));
+          return { blocks: [{ type: "text", text: "Done." }] };
+        },
+      ],
+    });
     const history = [
-      { role: "user", content: "sheep ".repeat(900) },
-      { type: "function_call", call_id: "call_1", name: "read_file", arguments: "{}" },
-      { role: "user", content: "sheep ".repeat(100) },
+      { role: "user", content: "sheep ".repeat(800) },
+      { type: "function_call", call_id: "call_1", name: "read_file", arguments: '{"path":"long"}' },
+      { role: "user", content: "sheep ".repeat(925) },
       { type: "function_call_output", call_id: "call_1", output: "ok" },
+      { role: "user", content: "Kept." },
       { role: "user", content: "Now?" },
     ];
-    const { usage } = await respond(small, { input: history, truncation: "auto", tools: [READ] });
+    await respond(small, { input: history, truncation: "auto", tools: [READ] });
     await small.close();
-    expect(usage.input_tokens).toBeLessThanOrEqual(1_000);
+    expect(shown).toEqual([
+      [
+        { type: "text", text: "sheep ".repeat(925) },
+        { type: "text", text: "Kept." },
+        { type: "text", text: "Now?" },
+      ],
+    ]);
+  });
+
+  it("reasoning has a summary only if the client asks for one", async () => {
+    simulator.reply({ blocks: [thought("Think."), { type: "text", text: "Done." }] });
+    const { output } = await respond(simulator, { input: "Hi" });
+    expect(output[0]).toMatchObject({
+      type: "reasoning",
+      summary: [],
+      encrypted_content: expect.any(String),
+    });
   });
 
   it("input_tokens reports the tokens that the response itself reports", async () => {
