@@ -74,11 +74,14 @@ const functions = (list: readonly Json[]): readonly Json[] =>
     .filter(({ type }) => type === "function")
     .map((call) => (isJson(call.function) ? call.function : call));
 const parametersOf = (body: Json): readonly Json[] =>
-  functions(listIn(body, "tools")).map(({ parameters }) => parameters as Json);
+  functions(listIn(body, "tools"))
+    .map(({ parameters }) => parameters)
+    .filter(isJson);
 const strictOf = (body: Json): readonly Json[] =>
   functions(listIn(body, "tools"))
     .filter(({ strict }) => strict === true)
-    .map(({ parameters }) => parameters as Json);
+    .map(({ parameters }) => parameters)
+    .filter(isJson);
 const reasons: (body: Json, model: GeneratedBody["model"]) => boolean = (_, { isReasoning, efforts }) =>
   isReasoning && !efforts.includes("none");
 const isPlain: typeof reasons = (_, { isReasoning }) => !isReasoning;
@@ -157,7 +160,7 @@ const SHARED: readonly Fault[] = [
     schema.required = ["path"];
   }),
   change("schema-strict", "a required property that is not described", strictOf, (schema) => {
-    schema.required = [...(schema.required as unknown[]), "other"];
+    schema.required = ["other"];
   }),
   set("retention-unsupported", "a short retention on a new model", {
     model: "gpt-5.5",
@@ -354,13 +357,13 @@ export const CHAT_FAULTS: readonly Fault[] = [
     "output-orphan",
     "a tool message at the start",
     "messages",
-    { role: "tool", tool_call_id: "call_9", content: "a" },
+    { role: "tool", tool_call_id: "call_none", content: "a" },
     true,
   ),
   add("content-missing", "an empty assistant message", "messages", { role: "assistant" }),
   add("call-unanswered", "a call at the end", "messages", {
     role: "assistant",
-    tool_calls: [{ id: "call_9", type: "function", function: { name: "read", arguments: "{}" } }],
+    tool_calls: [{ id: "call_none", type: "function", function: { name: "read", arguments: "{}" } }],
   }),
 ];
 
@@ -511,12 +514,12 @@ export const RESPONSES_FAULTS: readonly Fault[] = [
     "output-orphan",
     "an output of a local shell at the start",
     "input",
-    { type: "local_shell_call_output", call_id: "call_9", output: "a" },
+    { type: "local_shell_call_output", call_id: "call_none", output: "a" },
     true,
   ),
   add("call-unanswered", "a call of a local shell at the end", "input", {
     type: "local_shell_call",
-    call_id: "call_9",
+    call_id: "call_none",
     action: { type: "exec", command: ["ls"] },
   }),
   add(
@@ -555,19 +558,19 @@ export const RESPONSES_FAULTS: readonly Fault[] = [
     "output-orphan",
     "an output at the start",
     "input",
-    { type: "function_call_output", call_id: "call_9", output: "a" },
+    { type: "function_call_output", call_id: "call_none", output: "a" },
     true,
   ),
   add(
     "output-orphan",
     "a custom output at the start",
     "input",
-    { type: "custom_tool_call_output", call_id: "call_9", output: "a" },
+    { type: "custom_tool_call_output", call_id: "call_none", output: "a" },
     true,
   ),
   add("call-unanswered", "a call at the end", "input", {
     type: "function_call",
-    call_id: "call_9",
+    call_id: "call_none",
     name: "read",
     arguments: "{}",
   }),

@@ -125,6 +125,13 @@ const SHAPES: readonly RuleCase[] = [
     path: "input[0].action.query",
   },
   {
+    rule: "unknown-field",
+    fault: "a message of the user has a phase",
+    faulty: items({ ...USER, phase: "final_answer" }),
+    sound: items({ ...ANSWER, phase: "final_answer" }),
+    path: "input[0].phase",
+  },
+  {
     rule: "unknown-value",
     fault: "the type of an item does not exist",
     faulty: items({ type: "image", url: "u" }),

@@ -120,13 +120,16 @@ function messagePart(role: string): Shape {
   };
 }
 
+/** The SDK: the phase is not used for messages of the user. */
+const phase = nullable(oneOf("commentary", "final_answer"));
+
 const message = tagged(
   Object.fromEntries(
     ["user", "assistant", "system", "developer"].map((role) => [
       role,
       item(
         { role: text, content: byType({ string: longText, array: listOf(messagePart(role)) }) },
-        { status, phase: nullable(oneOf("commentary", "final_answer")) },
+        role === "assistant" ? { status, phase } : { status },
       ),
     ]),
   ),

@@ -120,6 +120,11 @@ export const CHAT_TEXTS = {
     code: "invalid_value",
     source: "captured: github.com/tailcallhq/forgecode/issues/1185",
   },
+  predictionConflict: {
+    text: "Unsupported parameter: '{field}' is not supported with 'prediction'.",
+    code: "unsupported_parameter",
+    source: "guide on predicted outputs, limitations: parameters that do not work with a prediction",
+  },
   audioMissing: {
     text: "Missing required parameter: 'audio'.",
     code: "missing_required_parameter",

@@ -1,6 +1,7 @@
 import type { JsonRecord } from "@longhaul/core/internal/messages";
 import type { OpenAiModel } from "../../request.ts";
 import { refuse } from "../../wording/refuse.ts";
+import { checkRetention } from "../cache-retention.ts";
 import { checkFormatSchema, checkFunctionSchema } from "../schema/check-schema.ts";
 import { listed, shortened } from "../shape/inspection.ts";
 import { field, recordField, recordsField } from "./checked-body.ts";
@@ -21,6 +22,22 @@ export function checkFields(body: JsonRecord): void {
   }
   const wantsAudio = Array.isArray(body.modalities) && body.modalities.includes("audio");
   if (wantsAudio && field(body, "audio") === undefined) refuse("audioMissing", "audio");
+  if (field(body, "prediction") !== undefined) checkPrediction(body);
+}
+
+/** Fields that exclude a predicted output in any value, and fields that exclude it in some values. */
+const NEVER_PREDICTED = ["audio", "max_completion_tokens", "tools"];
+const PREDICTED_UP_TO: Readonly<Record<string, number>> = { n: 1, presence_penalty: 0, frequency_penalty: 0 };
+
+function checkPrediction(body: JsonRecord): void {
+  for (const name of NEVER_PREDICTED) {
+    if (field(body, name) !== undefined) refuse("predictionConflict", name, { field: name });
+  }
+  for (const [name, limit] of Object.entries(PREDICTED_UP_TO)) {
+    const value = field(body, name);
+    if (typeof value === "number" && value > limit) refuse("predictionConflict", name, { field: name });
+  }
+  if (body.logprobs === true) refuse("predictionConflict", "logprobs", { field: "logprobs" });
 }
 
 function checkTools(body: JsonRecord): void {
@@ -86,6 +103,7 @@ export function checkForModel(body: JsonRecord, model: OpenAiModel): void {
       refuse("maxTokensCap", name, { sent, maximum: model.maxOutputTokens });
     }
   }
+  checkRetention(body, model);
   checkEffort(body, model);
   if (model.isReasoning) checkReasoningModel(body, model);
 }

@@ -376,6 +376,19 @@ const MODEL_FACTS: readonly Row[] = [
     unsupported("logit_bias"),
     { model: "first" },
   ],
+  ...(["n", "presence_penalty", "max_completion_tokens", "logprobs"] as const).map(
+    (field): Row => [
+      `a prediction with ${field}`,
+      { prediction: { type: "content", content: "a" } },
+      { prediction: { type: "content", content: "a" }, [field]: field === "logprobs" ? true : 2 },
+      {
+        rule: "predictionConflict",
+        message: `Unsupported parameter: '${field}' is not supported with 'prediction'.`,
+        param: field,
+        code: "unsupported_parameter",
+      },
+    ],
+  ),
   [
     "a prediction on a reasoning model",
     {},

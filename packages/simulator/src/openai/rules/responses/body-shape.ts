@@ -32,6 +32,9 @@ const MIN_COMPACT_THRESHOLD_TOKENS = 1_000;
 /** Maximum characters of `safety_identifier` in the documentation. */
 const MAX_SAFETY_IDENTIFIER_LENGTH = 128;
 
+/** Maximum characters, captured: github.com/theopenco/llmgateway/pull/3110, vybestack/llxprt-code/issues/2135. */
+const MAX_CACHE_KEY_LENGTH = 64;
+
 const MAX_LOGPROBS = 20;
 
 const MAX_METADATA = { properties: 16, nameLength: 64, valueLength: 512 } as const;
@@ -169,7 +172,7 @@ const CREATE: Body = new Map<string, Check>([
   ["user", string],
   ["safety_identifier", shortString(MAX_SAFETY_IDENTIFIER_LENGTH)],
   ["prompt_cache_options", cacheOptions],
-  ["prompt_cache_key", string],
+  ["prompt_cache_key", shortString(MAX_CACHE_KEY_LENGTH)],
   ["prompt_cache_retention", promptCacheRetention],
   ["truncation", oneOf("auto", "disabled")],
   ["instructions", string],
@@ -191,7 +194,7 @@ const COMPACT: Body = new Map<string, Check>([
   ["input", input],
   ["previous_response_id", previousResponse],
   ["instructions", string],
-  ["prompt_cache_key", string],
+  ["prompt_cache_key", shortString(MAX_CACHE_KEY_LENGTH)],
   ["prompt_cache_options", object({ mode: oneOf("implicit", "explicit"), ttl: oneOf("30m") })],
   ["prompt_cache_retention", promptCacheRetention],
   ["service_tier", unless(isNewTier, serviceTier)],
@@ -263,7 +266,9 @@ function checkRequired(inspection: Inspection): void {
   if (endpoint !== "count_tokens") requireString("model", body.model, inspection);
   if (endpoint !== "responses") return;
   // Prompts may hold the input. It is not documented whether a conversation continues without one.
-  const isElsewhere = isRecord(body.prompt) || (body.conversation ?? undefined) !== undefined;
+  const isElsewhere = [body.prompt, body.conversation, body.previous_response_id].some(
+    (value) => (value ?? undefined) !== undefined,
+  );
   if (!(isElsewhere && body.input === undefined)) requireString("input", body.input, inspection);
 }
 

@@ -1,6 +1,7 @@
 import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import type { OpenAiModel, OpenAiRequest } from "../../request.ts";
 import { refuse } from "../../wording/refuse.ts";
+import { checkRetention } from "../cache-retention.ts";
 import { listed, shortened } from "../shape/inspection.ts";
 import { isGiven, recordIn, visitParts } from "./checked-body.ts";
 
@@ -37,9 +38,6 @@ export function checkCombinations({ body }: OpenAiRequest): void {
  */
 const REASONS_ON_REQUEST = /^gpt-5\.[1-4]\b(?!.*(codex|pro|chat))/;
 
-/** Models from gpt-5.5 on keep every cache for 24 hours. */
-const LONG_RETENTION = { major: 5, minor: 5 } as const;
-
 /** Refuses fields that the model does not support. */
 export function checkAbilities({ body }: OpenAiRequest, model: OpenAiModel): void {
   if (model.isReasoning) checkSampling(body, model);
@@ -49,9 +47,7 @@ export function checkAbilities({ body }: OpenAiRequest, model: OpenAiModel): voi
     refuse("encryptedContentUnsupported", "include");
   }
   checkVerbosity(body, model);
-  if (body.prompt_cache_retention === "in_memory" && hasLongRetention(model.id)) {
-    refuse("longRetentionOnly", "prompt_cache_retention");
-  }
+  checkRetention(body, model);
   const { max_output_tokens: limit } = body;
   if (typeof limit === "number" && limit > model.maxOutputTokens) {
     const path = "max_output_tokens";
@@ -100,12 +96,6 @@ function checkVerbosity(body: JsonRecord, model: OpenAiModel): void {
   if (model.isReasoning || !isGiven(verbosity) || verbosity === "medium") return;
   const values = { value: String(verbosity), model: model.id, choices: listed(["medium"]) };
   refuse("valueUnsupported", "text.verbosity", values);
-}
-
-function hasLongRetention(id: string): boolean {
-  const [, major = "0", minor = "0"] = /^gpt-(\d+)(?:\.(\d+))?\b/.exec(id) ?? [];
-  if (Number(major) !== LONG_RETENTION.major) return Number(major) > LONG_RETENTION.major;
-  return Number(minor) >= LONG_RETENTION.minor;
 }
 
 const includes = ({ include }: JsonRecord, value: string): boolean =>

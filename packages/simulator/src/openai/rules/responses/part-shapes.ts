@@ -1,4 +1,4 @@
-import { isRecord } from "@longhaul/core/internal/messages";
+import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import {
   anything,
   nullable,
@@ -42,10 +42,23 @@ const outputTextPart: Fields = {
   logprobs: nullable(listOfRecords),
 };
 
+/** Fields of which a file has at least one: guide on file inputs. Whether it may have several is not documented. */
+const FILE_SOURCES = ["file_id", "file_data", "file_url"];
+
+function withContent(check: Check): Check {
+  return (value, inspection) => {
+    check(value, inspection);
+    const part = value as JsonRecord;
+    if (FILE_SOURCES.some((name) => (part[name] ?? undefined) !== undefined)) return;
+    const { path } = inspection;
+    refuse("oneSourceNeeded", path, { path, choices: "'file_id', 'file_data', or 'file_url'" });
+  };
+}
+
 const PARTS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ["input_text", object({ type: anything, ...textPart })],
   ["input_image", withSource(object({ type: anything, ...imagePart }), ["file_id", "image_url"])],
-  ["input_file", object({ type: anything, ...filePart })],
+  ["input_file", withContent(object({ type: anything, ...filePart }))],
   ["input_audio", object({ type: anything, input_audio: required(record) })],
   ["output_text", object({ type: anything, ...outputTextPart })],
   ["refusal", object({ type: anything, refusal: required(string) })],
