@@ -224,6 +224,15 @@ describe("a session with both providers", () => {
     expect([cacheReadTokens, cacheWriteTokens]).toEqual([first.prompt_tokens, first.prompt_tokens]);
   });
 
+  it("a call with a long prompt has the prices of long prompts", async () => {
+    const usage = { input_tokens: 272_001, output_tokens: 1_000 };
+    simulator.reply({ blocks: [], usage }, { blocks: [], usage: { ...usage, input_tokens: 272_000 } });
+    await complete(simulator, { ...BODY, model: "gpt-5.5" });
+    expect(simulator.requests.last?.costDollars).toBeCloseTo((272_001 * 10 + 1_000 * 45) / 1_000_000, 9);
+    await complete(simulator, { ...BODY, model: "gpt-5.5" });
+    expect(simulator.requests.last?.costDollars).toBeCloseTo((272_000 * 5 + 1_000 * 30) / 1_000_000, 9);
+  });
+
   it("a script may name the end of a turn in the words of either provider", async () => {
     for (const stopReason of ["max_tokens", "length"]) {
       simulator.reply({ blocks: [{ type: "text", text: "cut" }], stopReason });

@@ -103,7 +103,7 @@ describe("the simulator of OpenAI with arbitrary POST requests", () => {
             : { error: { message: expect.any(String), type: expect.any(String) } },
         );
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     );
     expect(simulator.requests.all.filter(({ outcome }) => outcome !== "answered")).toEqual([]);
   });

@@ -4,7 +4,14 @@ import { type ModelOptions, serves, type TokenPrices } from "../../model-options
 import type { CachingKind } from "../prompt/prefix-cache.ts";
 import type { OpenAiModel } from "../request.ts";
 import { refuse } from "../wording/refuse.ts";
-import { KNOWN_MODELS, type KnownModel, RETIRED_MODELS, SNAPSHOTS } from "./known-models.ts";
+import {
+  KNOWN_MODELS,
+  type KnownModel,
+  type LongPrompts,
+  longPromptsOf,
+  RETIRED_MODELS,
+  SNAPSHOTS,
+} from "./known-models.ts";
 
 /** A model with the facts that only the answering side needs. */
 export interface CatalogModel extends OpenAiModel {
@@ -15,6 +22,8 @@ export interface CatalogModel extends OpenAiModel {
   readonly reportedId: string;
   /** Undefined if the prices are not known. */
   readonly prices: TokenPrices | undefined;
+  /** Undefined if all prompts have the same prices. */
+  readonly longPrompts?: LongPrompts | undefined;
 }
 
 /** Default maximum output of an added model, as a share of its window. */
@@ -81,7 +90,7 @@ export class OpenAiCatalog {
   }
 
   #addedModel({ id, windowTokens, maxOutputTokens, efforts, prices }: ModelOptions): CatalogModel {
-    const like = this.find(id) ?? PLAIN_MODEL;
+    const like: typeof PLAIN_MODEL = this.find(id) ?? PLAIN_MODEL;
     const ownEfforts = efforts ?? like.efforts;
     return {
       ...like,
@@ -93,6 +102,7 @@ export class OpenAiCatalog {
       isReasoning: ownEfforts.length > 0,
       efforts: ownEfforts,
       prices: prices ?? like.prices,
+      longPrompts: prices === undefined ? like.longPrompts : undefined,
     };
   }
 }
@@ -126,6 +136,7 @@ function catalogModel(known: KnownModel, windowTokens: number | undefined): Cata
     reportedId: SNAPSHOTS[id] === undefined ? id : `${id}-${SNAPSHOTS[id][0]}`,
     caching,
     prices,
+    longPrompts: longPromptsOf(known),
   };
 }
 

@@ -28,6 +28,21 @@ const INPUT_OF_400K = 272_000;
 /** Prompt limit of the models with a window of 1,050,000 tokens. */
 const INPUT_OF_1M = 922_000;
 
+/** Prices of calls with a long prompt, relative to the prices of other calls. */
+export interface LongPrompts {
+  /** Tokens above which a prompt is long. The whole call then has the other prices. */
+  readonly aboveTokens: number;
+  readonly inputFactor: number;
+  readonly outputFactor: number;
+}
+
+/** Source: the model pages of GPT-5.4 and later, as collected by models.dev. */
+const LONG_PROMPTS: LongPrompts = { aboveTokens: 272_000, inputFactor: 2, outputFactor: 1.5 };
+
+/** Returns the prices of long prompts. Only models with a window of 1,050,000 tokens have them. */
+export const longPromptsOf = ({ maxInputTokens }: KnownModel): LongPrompts | undefined =>
+  maxInputTokens === INPUT_OF_1M ? LONG_PROMPTS : undefined;
+
 /** The models of one generation, which share their efforts and their limits. */
 const generation = (
   shared: Omit<KnownModel, "id" | "prices">,

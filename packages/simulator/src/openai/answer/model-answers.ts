@@ -122,18 +122,29 @@ function figuresOf(
   };
 }
 
+const PLAIN_PRICES = { inputFactor: 1, outputFactor: 1 } as const;
+
 /** Returns the cost of a call at the published prices of the default service tier. */
-function costOfCall(figures: TokenFigures, { id, prices }: CatalogModel): number | undefined {
+function costOfCall(figures: TokenFigures, model: CatalogModel): number | undefined {
+  const { id, prices, longPrompts } = model;
   if (prices === undefined) return undefined;
-  const { input, cached, output, written = input } = prices;
   const { inputTokens, cachedTokens, writtenTokens = 0, outputTokens } = figures;
+  const isLong = longPrompts !== undefined && inputTokens > longPrompts.aboveTokens;
+  const { inputFactor, outputFactor } = isLong ? longPrompts : PLAIN_PRICES;
+  const { input, cached, output, written = input } = prices;
   const usage = {
     input_tokens: inputTokens - cachedTokens - writtenTokens,
     cache_read_input_tokens: cachedTokens,
     cache_creation_input_tokens: writtenTokens,
     output_tokens: outputTokens,
   };
-  const own = { input, output, cacheRead: cached, cacheWrite5m: written, cacheWrite1h: written };
+  const own = {
+    input: input * inputFactor,
+    output: output * outputFactor,
+    cacheRead: cached * inputFactor,
+    cacheWrite5m: written * inputFactor,
+    cacheWrite1h: written * inputFactor,
+  };
   return costOf(usage, id, { [id]: own });
 }
 

@@ -69,6 +69,21 @@ describe("answers of chat completions", () => {
     ]);
   });
 
+  it("a request with the deprecated functions gets an answer in the deprecated form", async () => {
+    const turn = { blocks: [call("read_file", { path: "a.ts" })] };
+    const body = { ...BODY, functions: [TOOL.function] };
+    simulator.reply(turn, turn);
+    const { choices } = await complete(simulator, body);
+    expect(choices[0]).toMatchObject({
+      finish_reason: "function_call",
+      message: { content: null, function_call: { name: "read_file", arguments: '{"path":"a.ts"}' } },
+    });
+    expect(choices[0]?.message.tool_calls).toBeUndefined();
+    const chunks = (await chunksOf(simulator, body)).slice(0, -1) as readonly Chunk[];
+    const deltas = chunks.map((chunk) => chunk.choices[0]?.delta.function_call as { arguments?: string });
+    expect(deltas.map((delta) => delta?.arguments ?? "").join("")).toBe('{"path":"a.ts"}');
+  });
+
   it("an answer with calls alone has no content", async () => {
     simulator.reply({ blocks: [call("read_file", { path: "a.ts" })] });
     const { choices } = await complete(simulator, { ...BODY, tools: [TOOL] });

@@ -68,7 +68,10 @@ export class ChatAnswers implements EndpointAnswers {
     const context = String(asList(body.messages).length);
     const count = typeof body.n === "number" ? Math.min(Math.max(1, body.n), MAX_CHOICES) : 1;
     const choices = Array.from({ length: count }, (_, index) =>
-      completionChoice(turn, index, () => ids.withPrefix("call_", context)),
+      completionChoice(turn, index, {
+        newId: () => ids.withPrefix("call_", context),
+        isLegacy: body.functions !== undefined && body.tools === undefined,
+      }),
     );
     return {
       id: ids.withPrefix("chatcmpl-", context),

@@ -58,11 +58,23 @@ const paddingFor = (delta: JsonRecord): string =>
   PADDING.slice(0, Math.max(0, PADDED_LENGTH - JSON.stringify(delta).length));
 
 function* deltas({ message }: CompletionChoice): Generator<JsonRecord> {
-  const { role, content, refusal: refused, annotations: _, tool_calls: calls = [], ...raw } = message;
+  const {
+    role,
+    content,
+    refusal: refused,
+    annotations: _,
+    tool_calls: calls = [],
+    function_call: called,
+    ...raw
+  } = message;
   yield { role, content: content === null ? null : "", refusal: null };
   for (const text of pieces(content ?? "")) yield { content: text };
   for (const text of pieces(refused ?? "")) yield { refusal: text };
   for (const [index, call] of calls.entries()) yield* callDeltas(call, index);
+  if (called !== undefined) {
+    yield { function_call: { name: called.name, arguments: "" } };
+    for (const part of pieces(called.arguments)) yield { function_call: { arguments: part } };
+  }
   if (Object.keys(raw).length > 0) yield raw;
 }
 

@@ -21,6 +21,8 @@ export interface CompletionMessage {
   readonly refusal: string | null;
   readonly annotations: readonly never[];
   readonly tool_calls?: readonly CompletionCall[];
+  /** The only call of an answer to a request with the deprecated field `functions`. */
+  readonly function_call?: { readonly name: string; readonly arguments: string };
   /** Fields of raw blocks. */
   readonly [field: string]: unknown;
 }
@@ -47,11 +49,17 @@ export interface Completion {
 /** Text of a refusal without any text of its own. */
 const REFUSAL_TEXT = "I'm sorry, but I can't assist with that request.";
 
+export interface ChoiceMakers {
+  newId(): string;
+  /** True for a request with the deprecated field `functions`, whose answers have the deprecated form. */
+  readonly isLegacy: boolean;
+}
+
 /** Returns one choice. Texts of a turn are joined, because a message has one content. */
-export function completionChoice(turn: ComposedTurn, index: number, newId: () => string): CompletionChoice {
+export function completionChoice(turn: ComposedTurn, index: number, makers: ChoiceMakers): CompletionChoice {
   const { parts, end, unknownReason } = turn;
   const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
-  const calls = parts.flatMap((part) => (part.type === "call" ? [completionCall(part, newId)] : []));
+  const calls = parts.filter((part) => part.type === "call");
   const raw = Object.assign(
     {},
     ...parts.map((part) => (part.type === "raw" ? part.block : {})),
@@ -64,12 +72,27 @@ export function completionChoice(turn: ComposedTurn, index: number, newId: () =>
       content: isRefusal || text === "" ? emptyContent(isRefusal || calls.length > 0) : text,
       refusal: isRefusal ? text || explanationOf(turn) : null,
       annotations: [],
-      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      ...callFields(calls, makers),
       ...raw,
     },
     logprobs: null,
-    finish_reason: unknownReason ?? (isRefusal ? "stop" : end),
+    finish_reason: unknownReason ?? finishReason(end, makers),
   };
+}
+
+function finishReason(end: ComposedTurn["end"], { isLegacy }: ChoiceMakers): string {
+  if (end === "refusal") return "stop";
+  return isLegacy && end === "tool_calls" ? "function_call" : end;
+}
+
+function callFields(
+  calls: readonly TurnCall[],
+  { newId, isLegacy }: ChoiceMakers,
+): Pick<CompletionMessage, "tool_calls" | "function_call"> {
+  const [first] = calls;
+  if (first === undefined) return {};
+  if (isLegacy) return { function_call: { name: first.name, arguments: first.input } };
+  return { tool_calls: calls.map((call) => completionCall(call, newId)) };
 }
 
 const emptyContent = (isNull: boolean): string | null => (isNull ? null : "");
