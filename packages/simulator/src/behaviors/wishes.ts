@@ -46,11 +46,19 @@ function openAiChoice(body: JsonRecord): ToolChoice {
   return { mode: "auto", only: undefined, allowsParallel };
 }
 
+/** Built-in tools that the client runs. A choice names them by their type alone. */
+const BUILT_IN: ReadonlySet<string> = new Set(["local_shell", "shell", "apply_patch"]);
+
 /** Returns the name in a choice or a tool of OpenAI, in the forms of both APIs. */
-const toolName = (tool: unknown): string | undefined =>
-  stringField(field(tool, "function"), "name") ??
-  stringField(field(tool, "custom"), "name") ??
-  stringField(tool, "name");
+function toolName(tool: unknown): string | undefined {
+  const type = stringField(tool, "type") ?? "";
+  return (
+    stringField(field(tool, "function"), "name") ??
+    stringField(field(tool, "custom"), "name") ??
+    stringField(tool, "name") ??
+    (BUILT_IN.has(type) ? type : undefined)
+  );
+}
 
 /** Reads the form of the answer from the body, in the form of its provider. */
 export function answerFormOf({ body, provider }: Pick<SeenRequest, "body" | "provider">): AnswerForm {

@@ -70,7 +70,7 @@ export async function eventsOf(simulator: Simulator, fields: object): Promise<re
   return parseEvents(await response.text());
 }
 
-export function parseEvents(text: string): readonly JsonRecord[] {
+function parseEvents(text: string): readonly JsonRecord[] {
   return text
     .split("\n\n")
     .filter((event) => event !== "")
