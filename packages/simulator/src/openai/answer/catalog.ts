@@ -57,7 +57,7 @@ export class OpenAiCatalog {
     return isKnown ? { ...base, id, reportedId: id } : undefined;
   }
 
-  /** Returns a model that stands for a retired name, so that the rules can refuse it by name. */
+  /** Returns a model with a retired name, so that the rules can refuse it by name. */
   retired(id: unknown): CatalogModel | undefined {
     if (typeof id !== "string" || this.find(id) !== undefined || !RETIRED_MODELS.has(id)) return undefined;
     return {
