@@ -34,9 +34,8 @@ async function converse(
     const { choices } = await answer(messages);
     const message = choices[0]?.message;
     if (message === undefined) throw new Error("The answer has no choice.");
-    // The helpers of the SDK add the field `parsed`, which the API does not know.
-    const { role, content, refusal, tool_calls } = message;
-    messages.push({ role, content, refusal, ...(tool_calls?.length ? { tool_calls } : {}) });
+    // The helpers of the SDK add the field `parsed`, and the answer goes back as it is.
+    messages.push(message);
     const calls = message.tool_calls ?? [];
     if (calls.length === 0) return answers;
     for (const call of calls) {

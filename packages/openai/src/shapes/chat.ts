@@ -104,7 +104,8 @@ function content(role: string, ...types: readonly string[]): Shape {
   return byType({ string: text, array: listOf(partIn(role, ...types), { min: 1 }) });
 }
 
-const functionCall = object({ name, arguments: text });
+/** The helpers of the SDK add the parsed arguments to a call, and clients send the call back. */
+const functionCall = object({ name, arguments: text }, { parsed_arguments: anything });
 
 const toolCall = tagged({
   function: object({ id: textOfLength({ max: MAX_CALL_ID_LENGTH }), type: text, function: functionCall }),
@@ -133,6 +134,7 @@ const messageOf: Fields = {
       function_call: nullable(object({ name: text, arguments: text })),
       tool_calls: nullable(listOf(toolCall, { min: 1, max: MAX_CALLS })),
       annotations: anything,
+      parsed: anything,
     },
   ),
   // OpenAI's own examples send the tool's name with its output.

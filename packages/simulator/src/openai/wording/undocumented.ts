@@ -47,6 +47,10 @@ export const UNDOCUMENTED_CHAT: readonly UndocumentedCase[] = [
     reason: "The guide to GPT-5 allows them. A measurement of August 2026 saw `temperature` refused.",
   },
   {
+    accepted: "the fields `parsed` and `parsed_arguments` of an answer",
+    reason: "The helpers of the official SDK add them to messages that its guides send back whole.",
+  },
+  {
     accepted: "an empty list of stop sequences",
     reason: "The API reference names only the maximum.",
   },

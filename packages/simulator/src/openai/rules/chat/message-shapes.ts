@@ -84,7 +84,9 @@ const callId = required(shortString(MAX_CALL_ID_CHARACTERS));
 const call = tagged({
   function: {
     id: callId,
-    function: required(object({ name: required(functionName), arguments: required(string) })),
+    function: required(
+      object({ name: required(functionName), arguments: required(string), parsed_arguments: anything }),
+    ),
   },
   custom: {
     id: callId,
@@ -117,6 +119,8 @@ const anyMessage = tagged(
       tool_calls: nullable(filledList(call, { maximum: MAX_CALLS, of: "objects" })),
       // Part of the message in a reply, which the guides send back whole.
       annotations: anything,
+      // The SDK's own helpers add it to the message: see `UNDOCUMENTED_CHAT`.
+      parsed: anything,
     },
     user: { ...spoken, ...participant },
     function: { ...spoken, name: required(functionName) },

@@ -181,6 +181,29 @@ const UNDOCUMENTED: Readonly<Record<string, readonly [body: object, call?: ChatC
     { reasoning_effort: "none", temperature: 0 },
     { model: "reasoning" },
   ],
+  "the fields `parsed` and `parsed_arguments` of an answer": [
+    {
+      tools: [
+        { type: "function", function: { name: "Read", parameters: { type: "object", properties: {} } } },
+      ],
+      messages: [
+        user("go"),
+        {
+          role: "assistant",
+          content: null,
+          parsed: null,
+          tool_calls: [
+            {
+              id: "call_1",
+              type: "function",
+              function: { name: "Read", arguments: "{}", parsed_arguments: {} },
+            },
+          ],
+        },
+        { role: "tool", tool_call_id: "call_1", content: "done" },
+      ],
+    },
+  ],
   "an empty list of stop sequences": [{ stop: [] }],
   "the name of the function in a tool message": [
     { messages: [calls("a"), { ...output("a"), name: "Read" }] },
