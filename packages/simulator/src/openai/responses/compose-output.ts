@@ -8,15 +8,27 @@ export interface OutputMakers {
   readonly tools: SeenTools;
   /** True if the client asked for summaries of the reasoning. Otherwise it gets only the encrypted content. */
   readonly showsSummary: boolean;
+  /** True if messages say whether they are commentary between calls or the final answer. */
+  readonly hasPhases: boolean;
   /** Creates an id of an item or of a call. */
   newId(prefix: string): string;
   sealReasoning(itemId: string, text: string): string;
 }
 
+type Phase = "commentary" | "final_answer";
+
+/** First generation of models whose messages have a phase, according to the types of the official SDK. */
+const PHASES_SINCE = 5.3;
+
+/** True for a model whose messages have a phase. */
+export const hasPhases = (model: string): boolean =>
+  Number(/^gpt-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 0) >= PHASES_SINCE;
+
 /** Writes the turn of the model as output items. */
 export function composeOutput(turn: ComposedTurn, makers: OutputMakers): ResponseOutcome {
-  const output = turn.parts.flatMap((part): readonly JsonRecord[] => {
-    const item = outputItem(part, makers);
+  const lastCall = turn.parts.findLastIndex(({ type }) => type === "call");
+  const output = turn.parts.flatMap((part, index): readonly JsonRecord[] => {
+    const item = outputItem(part, index < lastCall ? "commentary" : "final_answer", makers);
     return item === undefined ? [] : [item];
   });
   const { end, unknownReason, stopDetails } = turn;
@@ -27,7 +39,7 @@ export function composeOutput(turn: ComposedTurn, makers: OutputMakers): Respons
   if (unknownReason === "failed") return { status: "failed", output, error: failureOf(stopDetails) };
   if (end !== "refusal") return { status: "completed", output };
   const content = [{ type: "refusal", refusal: stringField(stopDetails, "explanation") ?? REFUSAL }];
-  return { status: "completed", output: [...output, messageItem(makers, content)] };
+  return { status: "completed", output: [...output, messageItem(makers, "final_answer", content)] };
 }
 
 /** Text of a refusal that gives no explanation. */
@@ -51,10 +63,12 @@ const lastIncomplete = (output: readonly JsonRecord[]): readonly JsonRecord[] =>
   );
 
 /** Returns undefined for a call that was cut and whose form has no place for incomplete JSON. */
-function outputItem(part: TurnPart, makers: OutputMakers): JsonRecord | undefined {
+function outputItem(part: TurnPart, phase: Phase, makers: OutputMakers): JsonRecord | undefined {
   switch (part.type) {
     case "text":
-      return messageItem(makers, [{ type: "output_text", text: part.text, annotations: [], logprobs: [] }]);
+      return messageItem(makers, phase, [
+        { type: "output_text", text: part.text, annotations: [], logprobs: [] },
+      ]);
     case "reasoning": {
       const { text } = part;
       const id = makers.newId(idPrefix("reasoning"));
@@ -68,12 +82,17 @@ function outputItem(part: TurnPart, makers: OutputMakers): JsonRecord | undefine
   }
 }
 
-const messageItem = ({ newId }: OutputMakers, content: readonly JsonRecord[]): JsonRecord => ({
+const messageItem = (
+  { newId, hasPhases }: OutputMakers,
+  phase: Phase,
+  content: readonly JsonRecord[],
+): JsonRecord => ({
   id: newId(idPrefix("message")),
   type: "message",
   status: "completed",
   role: "assistant",
   content,
+  ...(hasPhases ? { phase } : {}),
 });
 
 function callItem(

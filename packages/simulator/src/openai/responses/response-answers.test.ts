@@ -236,6 +236,18 @@ describe("answers of the Responses API", () => {
     ]);
   });
 
+  it("messages of newer models say whether they are commentary or the final answer", async () => {
+    const talk: TurnBlock[] = [{ type: "text", text: "Look." }, use("read_file", { path: "a" })];
+    simulator.reply({ blocks: talk }, "Done.", "Done.");
+    const phases = async (model: string): Promise<unknown> =>
+      (await respond(simulator, { model, input: "Hi", tools: [READ] })).output.find(
+        ({ type }) => type === "message",
+      )?.phase;
+    expect(await phases("gpt-5.4")).toBe("commentary");
+    expect(await phases("gpt-6-sol")).toBe("final_answer");
+    expect(await phases("gpt-5.2")).toBeUndefined();
+  });
+
   it("reasoning has a summary only if the client asks for one", async () => {
     simulator.reply({ blocks: [thought("Think."), { type: "text", text: "Done." }] });
     const { output } = await respond(simulator, { input: "Hi" });

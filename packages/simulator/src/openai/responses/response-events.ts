@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
+import { asList, field, isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import { pieces } from "../../reply/pieces.ts";
 import type { BrokenEvents } from "../../server/delivery.ts";
 import { NOT_YET, type ResponseObject } from "./response-object.ts";
@@ -107,6 +107,9 @@ function* itemEvents(item: JsonRecord, output_index: number, options: EventOptio
     yield added({ input: "" });
     yield* deltas("response.custom_tool_call_input.delta", item.input);
     yield { type: "response.custom_tool_call_input.done", ...place, input: item.input };
+  } else if (item.type === "shell_call") {
+    yield added({ action: { ...(isRecord(item.action) ? item.action : {}), commands: [] } });
+    yield* commandEvents(item.action, output_index);
   } else {
     yield added(item.type === "compaction" ? { encrypted_content: "" } : {});
     if (item.type === "compaction" && options.reportsCompacting)
@@ -138,6 +141,17 @@ function* partEvents(
     yield { type: "response.output_text.done", ...place, text: part.text, logprobs: [] };
   }
   yield { type: "response.content_part.done", ...place, part };
+}
+
+/** Events of the commands of a built-in shell. The types of openai 7.55 list them, without `item_id`. */
+function* commandEvents(action: unknown, output_index: number): Generator<BareEvent> {
+  for (const [command_index, command] of asList(field(action, "commands")).entries()) {
+    const place = { output_index, command_index };
+    yield { type: "response.shell_call_command.added", ...place, command: "" };
+    for (const delta of pieces(String(command)))
+      yield { type: "response.shell_call_command.delta", ...place, delta };
+    yield { type: "response.shell_call_command.done", ...place, command };
+  }
 }
 
 function* summaryEvents(

@@ -65,6 +65,20 @@ describe("streams of the Responses API", () => {
     ]);
   });
 
+  it("the commands of the built-in shell come one after the other", async () => {
+    const input = { commands: ["ls -la src", "cat src/a.ts"] };
+    simulator.reply({ blocks: [{ type: "tool_use", name: "shell", input }] });
+    const tools = [{ type: "shell", environment: { type: "local" } }];
+    const events = await eventsOf(simulator, { input: "Hi", tools });
+    expect(events.find(({ type }) => type === "response.output_item.added")).toMatchObject({
+      item: { type: "shell_call", status: "in_progress", action: { commands: [] } },
+    });
+    expect(events.filter(({ type }) => type === "response.shell_call_command.done")).toMatchObject([
+      { command_index: 0, output_index: 0, command: "ls -la src" },
+      { command_index: 1, output_index: 0, command: "cat src/a.ts" },
+    ]);
+  });
+
   it("the deltas of a text, the done event and the last event contain the same text", async () => {
     const text = "A text with an emoji 😀 and many words, longer than one delta. ".repeat(3);
     simulator.reply(text);

@@ -17,7 +17,7 @@ import {
   summaryOf,
   type WriteSummary,
 } from "./compaction.ts";
-import { composeOutput } from "./compose-output.ts";
+import { composeOutput, hasPhases } from "./compose-output.ts";
 import { asksForCompaction, fromLatestCompaction, inputItems, storedInputItem } from "./input-items.ts";
 import {
   type InputReaders,
@@ -204,6 +204,7 @@ export class Responses {
     const outcome = composeOutput(turn, {
       tools,
       showsSummary: summary !== null,
+      hasPhases: hasPhases(model.id),
       newId: this.#idsFor(seen),
       sealReasoning: (id, text) => this.#sealed.sealReasoning(id, text),
     });
