@@ -82,13 +82,15 @@ const CLOSURES = [
 
 /**
  * Chunks of single files. The main entry exports the vocabularies, the built-in model, `failureOf` and
- * `withRetries`. If one of them shared a chunk with code that loads later, esbuild
- * would load all of that chunk at first: it places a file by all imports of the main entry, used or not.
+ * `withRetries`. If one of them shared a chunk with heavy code that loads later, esbuild would load all of
+ * that chunk at first: it places a file by all imports of the main entry, used or not.
  */
 const SEPARATE = new Map([
   ...["claude", "packed-claude", "estimate", "estimators"].map((file) => [file, "vocabularies"]),
-  ["builtin-model", "builtin-model"],
+  // Loaded on first use by the module `spanCollapse`.
+  ["summarize-span", "collapse-later"],
   ["failure-of", "failure-of"],
+  ["builtin-model", "builtin-model"],
   ...["retry", "sanitize-error-text"].map((file) => [file, "later"]),
 ]);
 

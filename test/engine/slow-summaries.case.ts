@@ -1,7 +1,7 @@
 import type { CallOptions, Model, ModelEvent, ModelRequest } from "@longhaul/core";
 import { ModelError } from "@longhaul/core";
 import type { MovableClock } from "@longhaul/simulator";
-import { summaryRequestIn } from "../../packages/core/src/compaction/summary/builtin/builtin-model.ts";
+import { summaryRequestIn } from "../../packages/core/src/compaction/summary/builtin/summarize-messages.ts";
 
 /**
  * A model that writes summaries slowly. Its clock moves only with the loop's next turn. If a turn waited for

@@ -28,7 +28,7 @@ export const BUDGETS: Readonly<Record<string, Budget>> = {
  * Size of the JavaScript behind `import "@longhaul/core"`. It decides how fast a program starts and how large
  * a page gets.
  */
-export const CORE_IMPORT_BYTES = 1_300_000;
+export const CORE_IMPORT_BYTES = 850_000;
 
 /** Maximum size of what a bundled program loads before it calls anything. */
 export interface FirstLoad {

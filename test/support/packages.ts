@@ -130,21 +130,33 @@ function dynamicImportsIn(code: string, { dynamicImports }: EcmaScriptModule): r
 export function importsIn(file: string): readonly string[] {
   const code = readFileSync(file, "utf8");
   const { module } = parseSync(file, code);
-  return [
-    ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
-    ...module.staticExports.flatMap(({ entries }) =>
-      entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
-    ),
-    ...dynamicImportsIn(code, module),
-  ];
+  return [...staticImportsOf(module), ...dynamicImportsIn(code, module)];
 }
 
-/** Returns the file and all files of the same package that it imports, directly or indirectly. */
-export function filesBehind(file: string, seen: Set<string> = new Set()): ReadonlySet<string> {
+/** Returns the specifiers of the files that load together with a file. */
+export const staticImportsIn = (file: string): readonly string[] =>
+  staticImportsOf(parseSync(file, readFileSync(file, "utf8")).module);
+
+const staticImportsOf = (module: EcmaScriptModule): readonly string[] => [
+  ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+  ...module.staticExports.flatMap(({ entries }) =>
+    entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
+  ),
+];
+
+/**
+ * Returns the file and all files of the same package that it imports, directly or indirectly. With
+ * `staticImportsIn`, these are the files that load together.
+ */
+export function filesBehind(
+  file: string,
+  read: (file: string) => readonly string[] = importsIn,
+  seen: Set<string> = new Set(),
+): ReadonlySet<string> {
   if (seen.has(file)) return seen;
   seen.add(file);
-  for (const name of importsIn(file)) {
-    if (name.startsWith(".")) filesBehind(resolve(dirname(file), name), seen);
+  for (const name of read(file)) {
+    if (name.startsWith(".")) filesBehind(resolve(dirname(file), name), read, seen);
   }
   return seen;
 }

@@ -3,7 +3,7 @@ export {
   summarizeMessages,
   summaryRequestIn,
   withoutSummaryRequest,
-} from "../compaction/summary/builtin/builtin-model.ts";
+} from "../compaction/summary/builtin/summarize-messages.ts";
 export {
   bulleted,
   clip,

@@ -2,7 +2,7 @@ import { LonghaulError } from "../messages/errors.ts";
 import { loadingProblem } from "./missing-package.ts";
 
 /** Parts of core that load on first use, named by their task. */
-export type LazyPart = "compaction" | "recovery" | "undo" | "built-in summarizer";
+export type LazyPart = "compaction" | "recovery" | "undo" | "built-in summarizer" | "summaries of spans";
 
 /**
  * Loads a part of core on first use, so that a page starts with what a turn without compaction needs. Throws

@@ -3,7 +3,7 @@ import type { ApiMessage } from "@longhaul/core/messages";
 import { checkRequest, flatten } from "@longhaul/core/request";
 import { continuationMessage } from "@longhaul/core/summary";
 import { describe, expect, it } from "vitest";
-import { summarizeMessages } from "../../../core/src/compaction/summary/builtin/builtin-model.ts";
+import { summarizeMessages } from "../../../core/src/compaction/summary/builtin/summarize-messages.ts";
 import { createDemoSession } from "../demo-session.ts";
 import { coder } from "./coder.ts";
 import { conforms } from "./schema/schema.ts";

@@ -6,8 +6,8 @@ import type { Entry } from "../../messages/entry.ts";
 import { contentBlocks } from "../../messages/message.ts";
 import { complete } from "../../models/complete.ts";
 import type { ModelReply, ModelRequest } from "../../models/port.ts";
-import { withoutSummaryRequest } from "../summary/builtin/builtin-model.ts";
 import { summarize } from "../summary/builtin/summarize.ts";
+import { withoutSummaryRequest } from "../summary/builtin/summarize-messages.ts";
 import { formatSummary } from "../summary/format.ts";
 import { parseEarlierSummary } from "../summary/readers/earlier-summary.ts";
 import {

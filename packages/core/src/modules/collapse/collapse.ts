@@ -19,10 +19,11 @@ import { beginRewrite, forgetFiles } from "../../engine/rewrite.ts";
 import type { Entry } from "../../messages/entry.ts";
 import { withClearedResults } from "../../messages/stand-ins.ts";
 import { untilAborted, withTimeLimit } from "../../models/abortable.ts";
+import { loadPart } from "../../models/load-part.ts";
 import { commitSpans, linesOf, type StagedSpan } from "./commit.ts";
 import { CollapsedOriginals, expandMessages } from "./expand.ts";
 import { planSpan, type SpanPlan } from "./plan-span.ts";
-import { type SpanSummary, summarizeSpan } from "./summarize-span.ts";
+import type { SpanSummary } from "./summarize-span.ts";
 
 export interface CollapseOptions {
   /** Who summarizes a span. `built-in` needs no model, and is the fallback if there is no model. */
@@ -112,6 +113,8 @@ interface Staging {
  * a time, and replaces their messages in one batch when room is needed. No turn waits for a summary until the
  * window is nearly full.
  */
+type Summarizer = typeof import("./summarize-span.ts");
+
 class Collapse implements AttachedModule {
   readonly #parts: EngineParts;
   readonly #options: CollapseOptions;
@@ -132,9 +135,20 @@ class Collapse implements AttachedModule {
   /** Size of the context at which nothing more could be collapsed. */
   #exhaustedAt: number | undefined;
 
+  /** Writes summaries of spans. Undefined until its code is loaded. */
+  #summarizer: Summarizer | undefined;
+
   constructor(parts: EngineParts, options: CollapseOptions) {
     this.#parts = parts;
     this.#options = options;
+    // Starts now, so that no span has to wait. If it fails, the first span tries again and reports the error.
+    this.#loadSummarizer().catch(() => undefined);
+  }
+
+  async #loadSummarizer(): Promise<Summarizer> {
+    const loaded = await loadPart("summaries of spans", () => import("./summarize-span.ts"));
+    this.#summarizer = loaded;
+    return loaded;
   }
 
   /**
@@ -356,8 +370,9 @@ class Collapse implements AttachedModule {
     // A waiting turn waits for a hung model once, not once for each span.
     const isBuiltIn =
       summarizer === "built-in" || this.#isOutOfTime || (this.#isWaitedFor && this.#hasModelFailed);
-    const summary = await withTimeLimit(modelSignal, timeoutMs, (limited) =>
-      summarizeSpan(plan, {
+    const summary = await withTimeLimit(modelSignal, timeoutMs, async (limited) => {
+      const { summarizeSpan } = this.#summarizer ?? (await this.#loadSummarizer());
+      return await summarizeSpan(plan, {
         model: isBuiltIn ? undefined : (options.compaction.model ?? options.model),
         countTokens: gauge.countTokens,
         windowOf: gauge.windowOf,
@@ -365,8 +380,8 @@ class Collapse implements AttachedModule {
         transcriptPath: options.transcript?.path,
         signal: limited,
         onFailure,
-      }),
-    );
+      });
+    });
     if (summary.by === "direct") this.#hasModelFailed = false;
     return summary;
   }

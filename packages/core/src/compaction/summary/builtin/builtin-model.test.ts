@@ -11,8 +11,9 @@ import { flatten } from "../../../request/flatten/flatten.ts";
 import { formatSummary } from "../format.ts";
 import { continuationMessage, presentSections, SECTION_NAMES } from "../summary-message.ts";
 import { summaryPrompt } from "../summary-prompt.ts";
-import { builtInModel, entriesOf } from "./builtin-model.ts";
+import { builtInModel } from "./builtin-model.ts";
 import { summarize } from "./summarize.ts";
+import { entriesOf } from "./summarize-messages.ts";
 
 const asking = (messages: readonly ApiMessage[], instructions?: string): ModelRequest => ({
   messages: [...messages, { role: "user", content: summaryPrompt({ instructions }) }],
