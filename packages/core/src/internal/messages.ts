@@ -13,7 +13,7 @@ export {
   rawContent,
   responseIdOf,
 } from "../messages/entry.ts";
-export { type Environment, environmentVariable, processEnvironment } from "../messages/environment.ts";
+export { environmentVariable, processEnvironment } from "../messages/environment.ts";
 export { countFates, FACT_KINDS, isInContext, type KnownFacts } from "../messages/fact-ledger.ts";
 export { IdTable, PositionList, PositionSet, type Positions } from "../messages/id-table.ts";
 export {
