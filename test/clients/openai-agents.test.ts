@@ -5,6 +5,7 @@ import {
   MemorySession,
   OpenAIConversationsSession,
   OpenAIProvider,
+  OpenAIResponsesCompactionSession,
   Runner,
   type Tool,
   tool,
@@ -74,6 +75,20 @@ describe("@openai/agents with Responses", () => {
     expect(result.lastAgent?.name).toBe("Reader");
     expect(simulator.requests.invalid).toEqual([]);
     expect(simulator.requests.messages.length).toBeGreaterThan(TURNS);
+  });
+
+  it("the Agents SDK compacts a session with the compact endpoint and continues", async () => {
+    const session = new OpenAIResponsesCompactionSession({
+      client: client() as never,
+      model: MODEL,
+      underlyingSession: new MemorySession(),
+    });
+    await runner().run(agent(), REQUEST, { session, maxTurns: MAX_TURNS });
+    const compacted = simulator.requests.all.filter(({ path }) => path === "/v1/responses/compact");
+    expect(compacted.length).toBeGreaterThan(0);
+    await runner().run(agent(), "Now look at the test.", { session, maxTurns: MAX_TURNS });
+    expect(simulator.requests.invalid).toEqual([]);
+    expect(simulator.requests.all.every(({ status }) => status === 200)).toBe(true);
   });
 
   it.each([
