@@ -24,7 +24,7 @@ const MAX_METADATA_VALUE = 512;
 
 const MAX_CACHE_KEY = 64;
 
-export const metadata: Shape = (value, path, report) => {
+const metadata: Shape = (value, path, report) => {
   if (!isRecord(value)) {
     wrongType(path, "an object with strings", value, report);
     return;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { JsonRecord } from "@longhaul/core/internal/messages";
-import { checkChatRequest, checkResponsesRequest } from "@longhaul/openai";
+import { checkChatRequest, checkResponsesRequest, type OpenAiCheckOptions } from "@longhaul/openai";
 import type { MovableClock } from "../clock.ts";
 import type { ApiRefusal, Endpoint } from "../exchange.ts";
 import type { Api, Call, Route } from "../server/api.ts";
@@ -14,7 +14,7 @@ import { modelInfo, modelList, type OpenAiCatalog } from "./answer/catalog.ts";
 import { rateLimitHeaders } from "./answer/rate-limit-headers.ts";
 import { refusalOf } from "./answer/status-faults.ts";
 import { isForOpenAi, readOpenAiHeaders } from "./headers.ts";
-import type { OpenAiEndpoint, OpenAiRequest, OpenAiSwitches } from "./request.ts";
+import type { OpenAiEndpoint, OpenAiModel, OpenAiRequest, OpenAiSwitches } from "./request.ts";
 import type { Responses } from "./responses/responses.ts";
 import { findStoredRoute, StoredEndpoints } from "./responses/stored-endpoints.ts";
 import { validate } from "./rules/validate.ts";
@@ -153,9 +153,12 @@ export class OpenAiApi implements Api {
     return refusalOf(fault, organizationOf(this.#parts.ids), model);
   }
 
+  /** The checker sees one body. It does not know the stored responses that the body continues. */
   check(body: JsonRecord, { endpoint }: LogEntry): readonly Finding[] | undefined {
-    if (endpoint === "chat_completions") return checkChatRequest(body).findings;
-    return endpoint === "responses" ? checkResponsesRequest(body).findings : undefined;
+    const { catalog, switches } = this.#parts;
+    const options = checkOptionsFor(catalog.find(body.model), switches);
+    if (endpoint === "chat_completions") return checkChatRequest(body, options).findings;
+    return endpoint === "responses" ? checkResponsesRequest(body, options).findings : undefined;
   }
 
   /** Returns the headers of an answer. The key determines the project. */
@@ -180,6 +183,17 @@ export class OpenAiApi implements Api {
 /** Counting tokens needs no model, as the types of the SDK say. It then counts for the newest. */
 const isCountOfNoModel = ({ endpoint, body }: OpenAiRequest): boolean =>
   endpoint === "count_tokens" && (body.model === undefined || body.model === null);
+
+/** Returns options for the checker. With them, it applies the same rules as the simulator. */
+function checkOptionsFor(
+  model: OpenAiModel | undefined,
+  { unknownFields }: OpenAiSwitches,
+): OpenAiCheckOptions {
+  const fields = { unknownFields: unknownFields === "refused" ? "reported" : "accepted" } as const;
+  if (model === undefined) return fields;
+  const { isReasoning, efforts, acceptsImages, maxOutputTokens } = model;
+  return { ...fields, reasoningModel: isReasoning, efforts, acceptsImages, maxOutputTokens };
+}
 
 const invalidUrl = ({ method, path }: LogEntry): ApiRefusal => refusal("invalidUrl", null, { method, path });
 
