@@ -71,7 +71,7 @@ const MAY_KNOW_FOLDER: Readonly<Record<string, Readonly<Record<string, readonly 
   },
   anthropic: {},
   "ai-sdk": {},
-  openai: {},
+  openai: { shapes: [], checks: ["shapes"] },
   otel: {},
   notes: { "built-in": [], internal: ["built-in"] },
   sessions: {
