@@ -129,6 +129,15 @@ function chatTool(source: Source, name: string): Json {
 function chatUserContent(source: Source, model: OpenAiTraits): unknown {
   if (chance(source)) return word(source);
   const parts: Json[] = [{ type: "text", text: word(source) }];
+  parts.push(
+    ...oneOf<Json[]>(
+      source,
+      [],
+      [{ type: "input_audio", input_audio: { data: "aGk=", format: "wav" } }],
+      [{ type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,aGk=" } }],
+      [{ type: "text", text: "cached", prompt_cache_breakpoint: { mode: "explicit" } }],
+    ),
+  );
   if (model.acceptsImages && chance(source))
     parts.push({
       type: "image_url",
@@ -212,6 +221,8 @@ function chatSettings(source: Source, model: OpenAiTraits, tools: readonly Json[
     ),
   };
   if (settings.max_tokens === undefined && chance(source)) settings.max_completion_tokens = 1_000;
+  Object.assign(settings, some(source, CHAT_EXTRAS));
+  if (!model.isReasoning && chance(source)) Object.assign(settings, { logprobs: true, top_logprobs: 2 });
   const [first] = tools;
   if (first === undefined) return settings;
   const choices = ["none", "auto", "required", choiceOf(first), allowed(tools)];
@@ -221,6 +232,19 @@ function chatSettings(source: Source, model: OpenAiTraits, tools: readonly Json[
     ...some(source, { tool_choice: oneOf<unknown>(source, ...choices), parallel_tool_calls: chance(source) }),
   };
 }
+
+const CHAT_EXTRAS: Json = {
+  modalities: ["text"],
+  audio: { voice: "ash", format: "mp3" },
+  functions: [{ name: "old", parameters: { type: "object", properties: {} } }],
+  moderation: { model: "omni-moderation-latest" },
+  prompt_cache_options: { mode: "implicit" },
+  prompt_cache_retention: "24h",
+  web_search_options: {
+    search_context_size: "low",
+    user_location: { type: "approximate", approximate: { city: "Rome" } },
+  },
+};
 
 function chatFormat(source: Source): Json {
   const strict = chance(source);
@@ -279,19 +303,53 @@ function responsesTool(source: Source, index: number): Json {
     }),
     () => ({ type: "web_search", ...some(source, { search_context_size: "low" }) }),
     () => ({ type: "local_shell" }),
+    () => ({ type: "apply_patch", ...some(source, { allowed_callers: ["direct"] }) }),
+    () => ({
+      type: "shell",
+      ...some(source, { environment: { type: "container_auto", memory_limit: "1g" } }),
+    }),
+    () => ({ type: "file_search", vector_store_ids: ["vs_1"], ...some(source, { max_num_results: 5 }) }),
+    () => ({ type: "code_interpreter", container: oneOf<unknown>(source, "cntr_1", { type: "auto" }) }),
+    () => ({ type: "computer_use_preview", display_height: 600, display_width: 800, environment: "browser" }),
+    () => ({
+      type: "namespace",
+      name: `files_${index}`,
+      description: "Files",
+      tools: [
+        {
+          type: "function",
+          name: `list_${index}`,
+          parameters: parameters(source, false),
+          defer_loading: true,
+        },
+      ],
+    }),
+    () => ({ type: "custom", name: `write_${index}`, defer_loading: false, format: { type: "text" } }),
+    () => ({ type: "programmatic_tool_calling" }),
     () => ({
       type: "mcp",
       server_label: `server_${index}`,
       server_url: "https://example.com/mcp",
-      require_approval: "never",
+      require_approval: oneOf<unknown>(source, "never", { always: { tool_names: ["a"] } }),
+      ...some(source, {
+        allowed_tools: oneOf<unknown>(source, ["a"], { read_only: true }),
+        headers: { a: "b" },
+      }),
     }),
   )();
 }
 
 /** A call of the client's tools with its output. `id` numbers both. */
-function responsesCall(source: Source, id: number): readonly [call: Json, output: Json] {
+function responsesCall(source: Source, id: number, seesImages: boolean): readonly [call: Json, output: Json] {
   const call_id = `call_${id}`;
   const output = oneOf<unknown>(source, word(source), [{ type: "input_text", text: "found" }]);
+  if (seesImages && count(source, 5) === 0) {
+    const action = { type: "click", button: "left", x: 1, y: 2 };
+    return [
+      { type: "computer_call", call_id, status: "completed", pending_safety_checks: [], action },
+      { type: "computer_call_output", call_id, output: { type: "computer_screenshot", image_url: PNG } },
+    ];
+  }
   return oneOf<readonly [Json, Json]>(
     source,
     [
@@ -363,7 +421,7 @@ function responsesTurn(source: Source, model: OpenAiTraits, ids: Ids): Json[] {
     think();
     const pairs = times(1 + count(source, 1), () => {
       ids.next += 1;
-      return responsesCall(source, ids.next);
+      return responsesCall(source, ids.next, model.acceptsImages);
     });
     turn.push(...pairs.map(([call]) => call), ...pairs.map(([, output]) => output));
   }
@@ -402,12 +460,29 @@ function hostedCall(source: Source, id: number): Json {
     { type: "image_generation_call", id: `ig_${id}`, status: "completed", result: "aGk=" },
     { type: "mcp_call", id: `mcp_${id}`, server_label: "a", name: "read", arguments: "{}", output: "a" },
     { type: "compaction", id: `cmp_${id}`, encrypted_content: "sealed" },
+    {
+      type: "mcp_list_tools",
+      id: `mcpl_${id}`,
+      server_label: "a",
+      tools: [{ name: "read", input_schema: {} }],
+    },
+    { type: "mcp_approval_request", id: `mcpr_${id}`, server_label: "a", name: "read", arguments: "{}" },
+    { type: "program", id: `pg_${id}`, call_id: `program_${id}`, code: "1", fingerprint: "f" },
   );
 }
 
 function responsesUserContent(source: Source, model: OpenAiTraits): unknown {
   if (chance(source)) return word(source);
   const parts: Json[] = [{ type: "input_text", text: word(source) }];
+  parts.push(
+    ...oneOf<Json[]>(
+      source,
+      [],
+      [{ type: "input_file", filename: "a.pdf", file_data: "data:application/pdf;base64,aGk=" }],
+      [{ type: "input_file", file_url: "https://example.com/a.pdf" }],
+      [{ type: "input_text", text: "cached", prompt_cache_breakpoint: { mode: "explicit" } }],
+    ),
+  );
   if (model.acceptsImages && chance(source))
     parts.push({
       type: "input_image",
@@ -422,6 +497,14 @@ function responsesFormat(source: Source): Json {
   return { format: { type: "json_schema", name: "answer", schema: parameters(source, strict), strict } };
 }
 
+const RESPONSES_EXTRAS: Json = {
+  context_management: [{ type: "compaction", compact_threshold: 50_000 }],
+  max_tool_calls: 3,
+  moderation: { model: "omni-moderation-latest", policy: { input: { mode: "score" }, output: null } },
+  prompt_cache_options: { mode: "explicit", ttl: "30m" },
+  prompt_cache_retention: "24h",
+};
+
 function responsesSettings(source: Source, model: OpenAiTraits, tools: readonly Json[]): Json {
   const named = tools.find(({ type }) => type === "function" || type === "custom");
   const choices: unknown[] = ["none", "auto", "required"];
@@ -432,6 +515,7 @@ function responsesSettings(source: Source, model: OpenAiTraits, tools: readonly 
   if (named !== undefined) choices.push({ type: named.type, name: named.name });
   return {
     ...some(source, METADATA),
+    ...some(source, RESPONSES_EXTRAS),
     ...some(source, {
       instructions: "You help.",
       max_output_tokens: 16,

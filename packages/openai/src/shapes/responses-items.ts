@@ -129,7 +129,7 @@ const message = tagged(
       role,
       item(
         { role: text, content: byType({ string: longText, array: listOf(messagePart(role)) }) },
-        role === "assistant" ? { status, phase } : { status },
+        { type: nullable(text), status, ...(role === "assistant" ? { phase } : {}) },
       ),
     ]),
   ),
@@ -293,7 +293,11 @@ const HOSTED_CALLS: Fields = {
     {
       code: nullable(text),
       status: nullable(oneOf("in_progress", "completed", "incomplete", "interpreting", "failed")),
-      outputs: nullable(listOf(anyObject)),
+      outputs: nullable(
+        listOf(
+          tagged({ logs: object({ type: text, logs: text }), image: object({ type: text, url: text }) }),
+        ),
+      ),
     },
   ),
   // The API adds the settings of the image to its own item.
@@ -382,7 +386,7 @@ export function itemType(value: unknown): string | undefined {
   const type = own(value, "type");
   if (typeof type === "string") return type;
   if (type !== undefined && type !== null) return undefined;
-  if (own(value, "role") !== undefined) return type === undefined ? "message" : undefined;
+  if (own(value, "role") !== undefined) return "message";
   return own(value, "id") === undefined ? undefined : "item_reference";
 }
 

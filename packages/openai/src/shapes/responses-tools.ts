@@ -6,7 +6,6 @@ import {
   byType,
   type Fields,
   listOf,
-  mapOf,
   nullable,
   number,
   object,
@@ -92,7 +91,7 @@ const customTool = object(
   },
 );
 
-const toolFilter = object({}, { read_only: bool, tool_names: listOf(text) });
+const toolFilter = object({}, { read_only: nullable(bool), tool_names: nullable(listOf(text)) });
 
 const mcpTool = object(
   { type: text, server_label: textOfLength({ min: 1 }) },
@@ -101,11 +100,11 @@ const mcpTool = object(
     authorization: nullable(text),
     connector_id: nullable(text),
     defer_loading: nullable(bool),
-    headers: nullable(mapOf(text)),
+    headers: nullable(anyObject),
     require_approval: nullable(
       byType({
         string: oneOf("always", "never"),
-        object: object({}, { always: toolFilter, never: toolFilter }),
+        object: object({}, { always: nullable(toolFilter), never: nullable(toolFilter) }),
       }),
     ),
     server_description: nullable(text),

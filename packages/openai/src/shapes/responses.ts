@@ -94,7 +94,6 @@ const OPTIONAL: Fields = {
   ...COMMON_FIELDS,
   ...CONVERSATION,
   ...GENERATION,
-  input: byType({ string: text, array: listOf(inputItem) }),
   instructions: text,
   background: bool,
   // The types of the SDK do not list it, but codex sends it to the API with every call.
@@ -122,5 +121,12 @@ const OPTIONAL: Fields = {
   multi_agent: anything,
 };
 
-/** The API treats \`null\` as absent in every optional field of the body. */
-export const responsesBody: Shape = object({}, { ...nullableFields(OPTIONAL), model: text });
+/** The API treats `null` as absent in every optional field of the body, except for the model and the input. */
+export const responsesBody: Shape = object(
+  {},
+  {
+    ...nullableFields(OPTIONAL),
+    model: text,
+    input: byType({ string: text, array: listOf(inputItem) }),
+  },
+);

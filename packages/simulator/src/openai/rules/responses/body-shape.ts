@@ -53,7 +53,12 @@ const prompt = object({
   version: nullable(string),
 });
 
-const moderation = object({ model: required(string), policy: nullable(record) });
+const moderationMode = nullable(object({ mode: required(oneOf("score", "block")) }));
+
+const moderation = object({
+  model: required(string),
+  policy: nullable(object({ input: moderationMode, output: moderationMode })),
+});
 
 /** Data that an answer may include on request. */
 const INCLUDABLE = [

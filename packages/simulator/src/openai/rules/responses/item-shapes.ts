@@ -175,14 +175,20 @@ const applyPatchCallOutput: Fields = {
 const safetyChecks = nullable(
   list(object({ id: required(string), code: nullable(string), message: nullable(string) })),
 );
+/** A position on the screen. */
+const coordinate = required(number(-Infinity, Infinity));
+const point: Fields = { x: coordinate, y: coordinate };
+const keys = nullable(listOfStrings);
+
+/** Actions of the computer tool: ComputerAction of the official SDK. */
 const computerAction: Check = tagged({
-  click: { button: anything, x: number(-Infinity, Infinity), y: number(-Infinity, Infinity), keys: anything },
-  double_click: { x: anything, y: anything, keys: anything },
-  drag: { path: required(listOfRecords), keys: anything },
+  click: { button: required(oneOf("left", "right", "wheel", "back", "forward")), ...point, keys },
+  double_click: { ...point, keys },
+  drag: { path: required(list(object(point), { of: "objects" })), keys },
   keypress: { keys: required(listOfStrings) },
-  move: { x: anything, y: anything, keys: anything },
+  move: { ...point, keys },
   screenshot: {},
-  scroll: { scroll_x: anything, scroll_y: anything, x: anything, y: anything, keys: anything },
+  scroll: { scroll_x: coordinate, scroll_y: coordinate, ...point, keys },
   type: { text: required(string) },
   wait: {},
 });

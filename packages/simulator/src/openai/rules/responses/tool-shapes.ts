@@ -131,15 +131,23 @@ const imageGeneration: Fields = {
   svg: record,
 };
 
+/** Filter of the tools of a server: McpToolFilter and McpToolApprovalFilter of the official SDK. */
+const toolFilter = object({ read_only: nullable(boolean), tool_names: nullable(listOfStrings) });
+
 const mcp: Fields = {
   server_label: required(filledString),
   allowed_callers: allowedCallers,
-  allowed_tools: nullable(union({ "array of strings": listOfStrings, object: record })),
+  allowed_tools: nullable(union({ "array of strings": listOfStrings, object: toolFilter })),
   authorization: nullable(string),
   connector_id: nullable(string),
   defer_loading: nullable(boolean),
   headers: nullable(record),
-  require_approval: nullable(union({ string: oneOf("always", "never"), object: record })),
+  require_approval: nullable(
+    union({
+      string: oneOf("always", "never"),
+      object: object({ always: nullable(toolFilter), never: nullable(toolFilter) }),
+    }),
+  ),
   server_description: nullable(string),
   server_url: nullable(string),
   tunnel_id: nullable(string),
