@@ -645,3 +645,53 @@ export function withFault(
     })
     .filter(({ isPlanted }) => isPlanted);
 }
+
+/** Values that a change puts in the place of another value. */
+const STRAY_VALUES: readonly unknown[] = [
+  null,
+  "",
+  "x",
+  "auto",
+  0,
+  -1,
+  1.5,
+  7,
+  true,
+  false,
+  [],
+  ["x"],
+  [{}],
+  {},
+  { type: "x" },
+];
+
+/** Changes one place of a generated body: removes a field, adds one, or replaces a value at any depth. */
+export function withAnyChange(sound: fc.Arbitrary<GeneratedBody>): fc.Arbitrary<GeneratedBody> {
+  const change = fc.constantFrom("remove", "add", "replace", "replace", "replace");
+  return fc
+    .tuple(sound, fc.nat(), change, fc.constantFrom(...STRAY_VALUES))
+    .map(([{ body, model, earlier }, die, kind, value]) => {
+      const changed = structuredClone(body);
+      const places = placesIn(changed);
+      const place = places[die % places.length];
+      if (place !== undefined) {
+        const [holder, key] = place;
+        if (kind === "replace" || Array.isArray(holder)) holder[key] = structuredClone(value);
+        else if (kind === "add") holder.stray = structuredClone(value);
+        else delete holder[key];
+      }
+      return { body: changed, model, ...(earlier && { earlier }) };
+    });
+}
+
+function placesIn(body: Json): readonly (readonly [holder: Json, key: string])[] {
+  const places: (readonly [Json, string])[] = [];
+  const open: unknown[] = [body];
+  for (let holder = open.pop(); holder !== undefined; holder = open.pop()) {
+    for (const [key, value] of Object.entries(holder as Json)) {
+      places.push([holder as Json, key]);
+      if (typeof value === "object" && value !== null) open.push(value);
+    }
+  }
+  return places;
+}
