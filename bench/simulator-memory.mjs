@@ -102,10 +102,10 @@ function post(path, headers, body) {
 
 function print(sent) {
   globalThis.gc?.();
-  const { heapUsed, rss, external } = process.memoryUsage();
+  const { heapUsed, heapTotal, rss, external } = process.memoryUsage();
   const megabytes = (bytes) => `${Math.round(bytes / 1e6)} MB`;
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   console.log(
-    `${sent.toLocaleString("en")} requests: heap ${megabytes(heapUsed)}, external ${megabytes(external)}, rss ${megabytes(rss)}, ${seconds} s`,
+    `${sent.toLocaleString("en")} requests: heap ${megabytes(heapUsed)} of ${megabytes(heapTotal)}, external ${megabytes(external)}, rss ${megabytes(rss)}, ${seconds} s`,
   );
 }

@@ -63,7 +63,8 @@ describe("PrefixTree, which stores all prompts as a tree of blocks", () => {
   it("PrefixTree releases cached conversations only if it is still too large without all others", () => {
     const cached: PrefixNode[] = [];
     const tree = new PrefixTree({
-      limitCharacters: 100_000,
+      limitCharacters: 20_000,
+      heldLimitCharacters: 100_000,
       release: () => {
         const oldest = cached.splice(0, Math.ceil(cached.length / 2));
         for (const node of oldest) node.held = 0;
@@ -79,7 +80,7 @@ describe("PrefixTree, which stores all prompts as a tree of blocks", () => {
       most = Math.max(most, tree.characters);
       if (call === 500) expect(cached).toHaveLength(501);
     }
-    expect(most).toBeLessThan(110_000);
+    expect(most).toBeLessThan(210_000);
     expect(cached.length).toBeGreaterThan(400);
   });
 

@@ -1,7 +1,11 @@
 import { type BlockParts, isSameJson, type MarkDepth, partsKey } from "./block-equality.ts";
 
-/** Above this number of characters, the tree drops nodes that no recent call and no cache entry needs. */
-const TREE_LIMIT_CHARACTERS = 64_000_000;
+/**
+ * Above this number of characters, the tree drops nodes that no recent call and no cache entry needs. The
+ * largest context window has about 4 million characters. Conversations of recent calls stay in the tree, even
+ * if they are larger.
+ */
+const TREE_LIMIT_CHARACTERS = 8_000_000;
 
 /** Number of newest calls whose nodes always stay in the tree, because these calls may still be running. */
 const RECENT_CALLS = 256;
@@ -128,8 +132,15 @@ export class PrefixNode {
   }
 }
 
+/**
+ * Above this number of characters, the tree also gives up nodes of cache entries. A cache of real conversations
+ * stays below it. On a clock that does not move, entries never expire, so they could fill the memory.
+ */
+const HELD_LIMIT_CHARACTERS = 64_000_000;
+
 interface TreeOptions {
   readonly limitCharacters?: number;
+  readonly heldLimitCharacters?: number;
   /**
    * Releases some of the nodes that cache entries hold. Returns false if there is nothing more to release.
    */
@@ -140,11 +151,17 @@ interface TreeOptions {
 export class PrefixTree {
   readonly root: PrefixNode = new PrefixNode();
   readonly #limitCharacters: number;
+  readonly #heldLimitCharacters: number;
   readonly #release: () => boolean;
   #pruneAtCharacters: number;
 
-  constructor({ limitCharacters = TREE_LIMIT_CHARACTERS, release = () => false }: TreeOptions = {}) {
+  constructor({
+    limitCharacters = TREE_LIMIT_CHARACTERS,
+    heldLimitCharacters = HELD_LIMIT_CHARACTERS,
+    release = () => false,
+  }: TreeOptions = {}) {
     this.#limitCharacters = limitCharacters;
+    this.#heldLimitCharacters = heldLimitCharacters;
     this.#release = release;
     this.#pruneAtCharacters = limitCharacters;
   }
@@ -158,8 +175,8 @@ export class PrefixTree {
     this.root.beginCall();
     if (this.characters <= this.#pruneAtCharacters) return;
     this.root.prune();
-    while (this.characters > this.#limitCharacters && this.#release()) this.root.prune();
-    // If recent calls need most nodes, wait before the next attempt. Otherwise every call would walk the whole
+    while (this.characters > this.#heldLimitCharacters && this.#release()) this.root.prune();
+    // If most nodes are still needed, wait before the next attempt. Otherwise every call would walk the whole
     // tree.
     this.#pruneAtCharacters = Math.max(this.#limitCharacters, 2 * this.characters);
   }

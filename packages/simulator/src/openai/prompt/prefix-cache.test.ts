@@ -119,6 +119,30 @@ describe("the automatic cache of OpenAI", () => {
     expect(call([part("a", 2_000)]).cached).toBe(0);
   });
 
+  it("a prefix has entries for the newest 1,000 cache keys on a clock that does not move", async () => {
+    const { call } = await bench();
+    const shared = [part("a", 1_500)];
+    for (let session = 0; session <= 1_000; session++)
+      call(shared, { body: { prompt_cache_key: `session-${session}` } });
+    expect(call(shared, { body: { prompt_cache_key: "session-1" } }).cached).toBe(1_408);
+    expect(call(shared, { body: { prompt_cache_key: "session-0" }, starts: false }).cached).toBe(0);
+  });
+
+  it("dropping the older half keeps the prefixes that were used last", async () => {
+    const { cache, call } = await bench();
+    for (const name of ["a", "b", "c", "d"]) call([part(name, 1_500)]);
+    call([part("a", 1_500)]);
+    expect([cache.dropOlderHalf(), cache.size]).toEqual([true, 2]);
+    expect(call([part("a", 1_500)], { starts: false }).cached).toBe(1_408);
+    expect(call([part("b", 1_500)], { starts: false }).cached).toBe(0);
+    expect([cache.dropOlderHalf(), cache.dropOlderHalf(), cache.dropOlderHalf()]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(cache.size).toBe(0);
+  });
+
   it("expired entries leave the memory", async () => {
     const { cache, call, clock } = await bench();
     for (let index = 0; index < 50; index++) call([part(`message ${index}`, 2_000)]);
