@@ -2,7 +2,7 @@ import { summaryPrompt } from "@longhaul/core/summary";
 import { describe, expect, it } from "vitest";
 import { simulator, start } from "../../../test/support/started-simulator.ts";
 import { SPAN_SYSTEM_PROMPT, spanPrompt } from "../../core/src/modules/collapse/summarize-span.ts";
-import { always } from "./behaviors/answers.ts";
+import { always, textTurn } from "./behaviors/answers.ts";
 import type { SeenRequest } from "./exchange.ts";
 import {
   assistant,
@@ -250,17 +250,19 @@ describe("the request log of the simulator", () => {
     expect(requests.totals).toMatchObject({ requests: 7, errors: 1, inputTokens: 6 * inputTokens });
   });
 
-  it("the request log counts a request that ends after the log dropped it", async () => {
+  it("the request log counts the error of a request that fails after the log dropped it", async () => {
     await start({ behaviors: [always("ok")], keepRequests: 1 });
-    simulator.fail({ kind: "slow", firstByteMs: 100 });
-    const slow = send(simulator, BODY);
+    simulator.reply({ ...textTurn("one two three"), delayMs: 300 });
+    simulator.fail({ kind: "overload-in-stream", afterEvents: 1 });
+    const body = JSON.stringify({ ...BODY, stream: true });
+    const slow = fetch(`${simulator.url}/v1/messages`, { method: "POST", headers: HEADERS, body });
     await until(() => simulator.requests.length === 1);
-    for (let call = 0; call < 2; call++) await send(simulator, BODY);
-    expect(simulator.requests.totals.requests).toBe(3);
-    await slow;
+    for (let call = 0; call < 3; call++) await send(simulator, BODY);
+    expect(simulator.requests.totals).toMatchObject({ requests: 4, errors: 0 });
+    await (await slow).text();
+    await until(() => simulator.requests.totals.errors === 1);
     await send(simulator, BODY);
-    const { totals, last } = simulator.requests;
-    expect(totals).toMatchObject({ requests: 4, inputTokens: 4 * (last?.inputTokens ?? 0) });
+    expect(simulator.requests.totals).toMatchObject({ requests: 5, errors: 1 });
   });
 
   it("calls onRequest when a request is over", async () => {

@@ -100,13 +100,20 @@ describe("recording and replaying real clients", () => {
     const { url } = await record(`${upstream}`);
     await fetch(`${url}/v1/messages?key=query-key-value&beta=true&x=${KEY}`, {
       method: "POST",
-      headers: { ...HEADERS, authorization: `Bearer ${KEY}`, cookie: "a=cookie-of-the-request" },
-      body: JSON.stringify({ ...BODY, system: `My key is ${KEY}. Not sk-proj-abcdefghijklmnop either.` }),
+      headers: {
+        ...HEADERS,
+        authorization: "Bearer secret-without-known-form",
+        cookie: "a=cookie-of-the-request",
+      },
+      body: JSON.stringify({
+        ...BODY,
+        system: `My keys are ${KEY} and secret-without-known-form. Not sk-proj-abcdefghijklmnop either.`,
+      }),
     });
     const text = await readFile(file, "utf8");
     expect(text).not.toMatch(/secret|cookie-of|query-key-value|org-AbC|0f5b9f3c|user-account|sk-proj/);
     expect(text).toContain('"query":"beta=true&x=%5Bkey+removed%5D"');
-    expect(text).toContain("My key is [key removed].");
+    expect(text).toContain("My keys are [key removed] and [key removed].");
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
