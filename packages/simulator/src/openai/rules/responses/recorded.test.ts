@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
+import { checkResponsesRequest } from "@longhaul/openai";
 import { expect, it } from "vitest";
 import { describeRecorded, realSessionPath } from "../../../../../../test/support/real-sessions.ts";
 import { verdictOn } from "./rule-bench.case.ts";
@@ -25,5 +26,10 @@ describeRecorded("a recorded session of Codex", () => {
       if (item.role !== "user") continue;
       expect(verdictOn({ input: items.slice(0, index + 1), store: false }, call)).toBe("accepted");
     }
+  });
+
+  it("is an input in which the checker of @longhaul/openai finds nothing", () => {
+    const body = { model: "gpt-5", input: recordedItems(), store: false };
+    expect(checkResponsesRequest(body, { reasoningModel: true }).findings).toEqual([]);
   });
 });
