@@ -1,4 +1,4 @@
-// npm run test:clients [-- --client VERSION] [--only TEXT] [--latest] [--binding] [--json]
+// npm run test:clients [-- --client VERSION] [--only TEXT] [--latest] [--binding] [--record] [--json]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,8 @@ import { type CellResult, isRed, matrixText } from "./matrix.ts";
 import { OPERATIONS } from "./operations.ts";
 import { AGENT_SDK_VERSION, CLAUDE_CODE_VERSIONS } from "./pins.ts";
 import { type RefusingProxy, startProxy } from "./proxy.ts";
-import { SIM_CLIENTS } from "./sim-clients.ts";
+import { record } from "./record.ts";
+import { claudeCode, SIM_CLIENTS } from "./sim-clients.ts";
 import { SimProcess } from "./sim-process.ts";
 import { type SimRowOptions, simRow, talkWith } from "./sim-rows.ts";
 
@@ -43,6 +44,7 @@ const { values } = parseArgs({
     only: { type: "string", multiple: true },
     latest: { type: "boolean", default: false },
     binding: { type: "boolean", default: false },
+    record: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
   },
 });
@@ -118,12 +120,14 @@ function report(run: Run, cell: CellResult): void {
 /** Runs every other client with `longhaul sim`, one after the other. */
 async function runClientRows(run: Run): Promise<LaneReport> {
   let requests = 0;
-  for (const client of values.binding ? [] : SIM_CLIENTS) {
+  const clients = values.record ? [...SIM_CLIENTS, claudeCode(run.proxy.url)] : SIM_CLIENTS;
+  for (const client of values.binding ? [] : clients) {
     if (!isWanted(`sim: ${client.name}`)) continue;
     const folder = join(run.folder, client.name.replaceAll(/[^a-z0-9]+/gi, "-"));
     const { cells, calls } = await clientRow({ client, column: SIM_COLUMN, folder, proxy: run.proxy.url });
     for (const cell of cells) report(run, cell);
     requests += calls.length;
+    if (values.record) record(client.name, calls);
   }
   return { requests, examined: 0 };
 }

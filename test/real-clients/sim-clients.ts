@@ -1,7 +1,16 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { install, installNode, installProgram, nestedBinary, platformBinary } from "./install.ts";
+import { clientEnv } from "./client.ts";
 import {
+  install,
+  installClaudeCode,
+  installNode,
+  installProgram,
+  nestedBinary,
+  platformBinary,
+} from "./install.ts";
+import {
+  CLAUDE_CODE_VERSIONS,
   CLINE_VERSION,
   CODEX_VERSION,
   NODE_VERSION,
@@ -45,6 +54,8 @@ export interface SimClient {
   /** Returns a call of the client's tool that reads this file. */
   reads(path: string): { readonly name: string; readonly input: Json };
 }
+
+const CLAUDE_CODE_VERSION = CLAUDE_CODE_VERSIONS.at(-1) ?? "";
 
 /** The API that a client speaks with the simulator. */
 type Side = "anthropic" | "openai";
@@ -204,6 +215,19 @@ const programs: readonly SimClient[] = PROGRAMS.map(({ name, program, packages, 
   processes: (prompts) => [[MODELS[side], ...prompts]],
   reads: (path) => ({ name: "read_file", input: { path } }),
 }));
+
+/**
+ * Claude Code as a client of this kind, to record its requests. Its other rows check more, but do not see the
+ * bodies.
+ */
+export const claudeCode = (proxy: string): SimClient => ({
+  name: `Claude Code ${CLAUDE_CODE_VERSION}`,
+  install: () => ({ file: installClaudeCode(CLAUDE_CODE_VERSION), args: ["--dangerously-skip-permissions"] }),
+  env: ({ home, url }) => clientEnv({ home, url, proxy }),
+  processes: (prompts) =>
+    oneByOne(prompts, (prompt) => ["-p", prompt, "--model", MODELS.anthropic], ["--continue"]),
+  reads: (path) => ({ name: "Read", input: { file_path: path } }),
+});
 
 /** Every client besides Claude Code and the Agent SDK, which have rows of their own. */
 export const SIM_CLIENTS: readonly SimClient[] = [
