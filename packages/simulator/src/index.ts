@@ -63,6 +63,7 @@ export {
   scriptedModel,
 } from "./scripted-model.ts";
 export type { Fault, FaultCandidate, FaultConditions, StatusFault } from "./server/faults.ts";
+export type { LocalServer } from "./server/listen.ts";
 export type { LoggedError, LoggedRequest, LogTotals, RequestLog } from "./server/request-log.ts";
 export {
   DEFAULT_SWITCHES,

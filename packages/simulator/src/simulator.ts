@@ -22,7 +22,7 @@ import { type CountText, createTokenCounter, type TokenCounter } from "./prompt/
 import type { Pace } from "./server/delivery.ts";
 import { type Fault, type FaultConditions, Faults } from "./server/faults.ts";
 import { createIds } from "./server/ids.ts";
-import { type Listening, listen } from "./server/listen.ts";
+import { type LocalServer, listen } from "./server/listen.ts";
 import { type LoggedRequest, RequestLog } from "./server/request-log.ts";
 import { RequestRouter } from "./server/request-router.ts";
 
@@ -96,7 +96,7 @@ const DEFAULT_KEPT_BODIES = 100;
 const DEFAULT_KEPT_REQUESTS = 10_000;
 
 /** A local server for the APIs of Anthropic and OpenAI, as strict as the real ones. */
-export interface Simulator extends Listening {
+export interface Simulator extends LocalServer {
   readonly requests: RequestLog;
   readonly clock: MovableClock;
   /** Counts tokens. `source` names the method. */

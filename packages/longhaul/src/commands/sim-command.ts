@@ -142,6 +142,7 @@ function simGreeting({ url, openAiUrl, counter }: Greeting, terminal: Terminal):
       ? variables.flat().map((variable) => `  ${variable}`)
       : variables.map((pair) => `    ${pair.join(" ")} …`)),
     "",
+    dim(indented(`Read the requests and add answers at ${url}/__longhaul.`, terminal)),
     dim("  Press Ctrl-C to stop."),
     "",
   ].join("\n");

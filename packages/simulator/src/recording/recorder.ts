@@ -12,7 +12,7 @@ import { request as httpsRequest } from "node:https";
 import { LonghaulError } from "@longhaul/core/errors";
 import { strangerIn } from "../server/access.ts";
 import { receiveBody } from "../server/body.ts";
-import { type Listening, listen } from "../server/listen.ts";
+import { type LocalServer, listen } from "../server/listen.ts";
 import { keptHeaders, type RecordedAnswer } from "./exchange-record.ts";
 import { sendError } from "./provider-error.ts";
 import { MAX_BODY_BYTES, recordedRequest } from "./received-request.ts";
@@ -42,7 +42,7 @@ export interface ForwardedRequest {
 }
 
 /** A proxy that records. */
-export interface Recorder extends Listening {
+export interface Recorder extends LocalServer {
   /** Number of requests that this recorder has written to the file. */
   readonly recorded: number;
 }

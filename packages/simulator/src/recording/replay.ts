@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { strangerIn } from "../server/access.ts";
 import { receiveBody } from "../server/body.ts";
-import { type Listening, listen } from "../server/listen.ts";
+import { type LocalServer, listen } from "../server/listen.ts";
 import { canonicalBody, describeDifference, differencesBetween, keyOf } from "./canonical.ts";
 import type { RecordedAnswer, RecordedExchange, RecordedRequest } from "./exchange-record.ts";
 import { sendError } from "./provider-error.ts";
@@ -29,7 +29,7 @@ export interface ReplayedRequest {
 }
 
 /** A server that answers from a recording. */
-export interface Replay extends Listening {
+export interface Replay extends LocalServer {
   /** Number of recorded requests. */
   readonly size: number;
   /** Number of recorded requests whose answers were never used. */

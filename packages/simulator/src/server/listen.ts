@@ -9,7 +9,7 @@ import { LonghaulError } from "@longhaul/core/errors";
 const LOOPBACK = "127.0.0.1";
 
 /** A server on this machine. */
-export interface Listening {
+export interface LocalServer {
   /** Address for `ANTHROPIC_BASE_URL` or the `baseURL` of a client of Anthropic. */
   readonly url: string;
   /** Address for `OPENAI_BASE_URL` or the `baseURL` of a client of OpenAI: `url` with `/v1`. */
@@ -23,7 +23,7 @@ export interface Listening {
 export async function listen(
   port: number,
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
-): Promise<Listening> {
+): Promise<LocalServer> {
   const server = createServer({ keepAlive: true }, (request, response) => {
     handle(request, response).catch((error: unknown) => {
       // The connection ends, so that the client does not wait forever. The error is thrown again, so that the
