@@ -203,11 +203,11 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
   ),
   "tool-unsupported": responses(
     "Web search and image generation do not work with the effort `minimal`.",
-    "guide Web search, Limitations",
+    "error in openai/codex#3559",
   ),
   "search-without-tools": responses(
     "A tool search by OpenAI has a tool with `defer_loading`.",
-    "guide Tool search",
+    "error in justrach/codegraff#746",
   ),
 
   // Rules for settings that depend on each other or on the model.
