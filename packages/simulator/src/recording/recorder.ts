@@ -88,7 +88,7 @@ function upstreamOf(text: string): URL {
     url.password === "" &&
     url.search === "";
   if (url !== undefined && isUsable) return url;
-  throw new LonghaulError("upstream-invalid", `The upstream ${text} is not the address of a provider.`, {
+  throw new LonghaulError("upstream-invalid", "The upstream is not the address of a provider.", {
     remedy: "Pass an address without a key and without parameters, such as https://api.anthropic.com.",
   });
 }
