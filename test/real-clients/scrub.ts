@@ -9,7 +9,7 @@ export const PLACEHOLDERS = {
   note: "<note>This is a note of a client.</note>",
   text: "This is a text of a conversation.",
   description: "A tool of a client.",
-  path: "/work/project/src/file.ts",
+  path: "/home/dev/project/src/file.ts",
   value: "value",
   patch: "*** Begin Patch\n*** Add File: longhaul-sim/file.ts\n+export const one = 1;\n*** End Patch\n",
   grammar: 'start: "a"',
