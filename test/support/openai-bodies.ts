@@ -199,6 +199,8 @@ function chatSettings(source: Source, model: OpenAiTraits, tools: readonly Json[
     stop: ["END"],
     max_tokens: 100,
   };
+  // Newer models have function tools in chat completions only while they do not reason.
+  const efforts = tools.length > 0 && /^gpt-5\.[456]/.test(model.id) ? ["none"] : model.efforts;
   const settings: Json = {
     ...some(source, METADATA),
     ...some(source, {
@@ -211,7 +213,7 @@ function chatSettings(source: Source, model: OpenAiTraits, tools: readonly Json[
       stop: null,
     }),
     ...(model.isReasoning ? {} : some(source, sampling)),
-    ...(model.efforts.length > 0 ? some(source, { reasoning_effort: oneOf(source, ...model.efforts) }) : {}),
+    ...(model.efforts.length > 0 ? some(source, { reasoning_effort: oneOf(source, ...efforts) }) : {}),
     ...oneOf<Json>(source, {}, { stream: true }, { stream: true, stream_options: { include_usage: true } }),
     ...oneOf<Json>(
       source,

@@ -191,6 +191,12 @@ export const CHAT_FAULTS: readonly Fault[] = [
   set("out-of-range", "a large penalty", { presence_penalty: 2.1 }),
   set("list-length", "five stop sequences", { stop: ["a", "b", "c", "d", "e"] }),
   set("unknown-value", "an unknown effort", { reasoning_effort: "huge" }),
+  set("tools-with-reasoning", "function tools with an effort on a new model", {
+    model: "gpt-5.5",
+    reasoning_effort: "low",
+    tools: [{ type: "function", function: { name: "read" } }],
+    tool_choice: null,
+  }),
   set("unknown-value", "an unknown verbosity", { verbosity: "loud" }),
   set("max-tokens-twice", "both output limits", { max_tokens: 5, max_completion_tokens: 5 }),
   set("logprobs-missing", "top_logprobs alone", { top_logprobs: 2, logprobs: null }),

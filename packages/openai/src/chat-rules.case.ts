@@ -456,6 +456,20 @@ const SETTINGS: readonly RuleCase[] = [
     path: "prompt_cache_retention",
   },
   {
+    rule: "tools-with-reasoning",
+    fault: "a model that has tools only in Responses gets tools, and reasons by default",
+    faulty: { ...body({ tools: [tool(EMPTY)] }), model: "gpt-5.6-terra" },
+    sound: { ...body({ tools: [tool(EMPTY)], reasoning_effort: "none" }), model: "gpt-5.6-terra" },
+    path: "reasoning_effort",
+  },
+  {
+    rule: "tools-with-reasoning",
+    fault: "a model that has tools only without an effort gets tools and an effort",
+    faulty: { ...body({ tools: [tool(EMPTY)], reasoning_effort: "low" }), model: "gpt-5.4" },
+    sound: { ...body({ tools: [tool(EMPTY)] }), model: "gpt-5.4" },
+    path: "reasoning_effort",
+  },
+  {
     rule: "reasoning-parameter",
     fault: "a reasoning model gets a penalty",
     faulty: body({ presence_penalty: 0 }),

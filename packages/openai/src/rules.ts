@@ -55,6 +55,7 @@ export type OpenAiRule =
   | "reasoning-unsupported"
   | "verbosity-unsupported"
   | "retention-unsupported"
+  | "tools-with-reasoning"
   | "logprobs-missing"
   | "stream-options-without-stream"
   | "audio-missing"
@@ -238,6 +239,10 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
   "retention-unsupported": both(
     "Models from gpt-5.5 on keep their prompt cache for `24h`.",
     "SDK types `ChatCompletionCreateParamsBase`, `ResponseCreateParamsBase`",
+  ),
+  "tools-with-reasoning": chat(
+    "gpt-5.6 has function tools only with the effort `none`, and gpt-5.4 and gpt-5.5 not with another effort.",
+    "errors in GEMISIS/leviath#333, BerriAI/litellm#34569 and pipecat-ai/pipecat#4043",
   ),
   "logprobs-missing": chat("`top_logprobs` needs `logprobs`.", "SDK type `ChatCompletionCreateParamsBase`"),
   "stream-options-without-stream": both("`stream_options` needs `stream`.", "error in BerriAI/litellm#5803"),

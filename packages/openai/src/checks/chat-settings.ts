@@ -7,6 +7,7 @@ import {
   checkRetention,
   checkSampling,
   checkStreamOptions,
+  checkToolsWithReasoning,
   isOther,
 } from "./model-settings.ts";
 
@@ -21,6 +22,7 @@ export function checkChatSettings(body: JsonRecord, report: Report): void {
   checkPrediction(body, report);
   checkStreamOptions(body, report);
   checkRetention(body, report);
+  checkToolsWithReasoning(body, report);
 }
 
 function checkTools(body: JsonRecord, report: Report): void {

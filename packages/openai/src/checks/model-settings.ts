@@ -1,5 +1,5 @@
 import type { Report } from "../report.ts";
-import { isSet, type JsonRecord, own, quote, textOf } from "../values.ts";
+import { isRecord, isSet, type JsonRecord, own, quote, textOf } from "../values.ts";
 
 /** Rules for settings that depend on the model. Both APIs have them. */
 
@@ -42,6 +42,25 @@ export function checkSampling(
         `Reasoning models do not accept this value of ${name}. Remove ${name}.`,
       );
   }
+}
+
+/** Models that refuse function tools in chat completions while they reason, and those of them that always do. */
+const TOOLLESS_REASONERS = /^gpt-5\.[456](?:-|$)/;
+const REASONS_BY_DEFAULT = /^gpt-5\.6(?:-|$)/;
+
+/** Reports function tools for a model that has them only in the Responses API, unless it does not reason. */
+export function checkToolsWithReasoning(body: JsonRecord, report: Report): void {
+  const model = textOf(body, "model") ?? "";
+  const tools = own(body, "tools");
+  const effort = own(body, "reasoning_effort");
+  if (!TOOLLESS_REASONERS.test(model) || effort === "none" || !Array.isArray(tools)) return;
+  if (!isSet(body, "reasoning_effort") && !REASONS_BY_DEFAULT.test(model)) return;
+  if (!tools.some((tool) => isRecord(tool) && own(tool, "type") === "function")) return;
+  report.add(
+    "tools-with-reasoning",
+    "reasoning_effort",
+    `${model} has no function tools in chat completions while it reasons. Set reasoning_effort to "none", or use the Responses API.`,
+  );
 }
 
 /** First models that keep every prompt cache for 24 hours. */

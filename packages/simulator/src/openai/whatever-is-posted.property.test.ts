@@ -12,7 +12,7 @@ const IMAGE = `data:image/png;base64,${PNG}`;
 const SOUND_CHAT: readonly JsonRecord[] = [
   {
     model: "gpt-5.4",
-    reasoning_effort: "low",
+    reasoning_effort: "none",
     max_completion_tokens: 2_000,
     tools: [TOOL, { type: "custom", custom: { name: "apply_patch", description: "Patches." } }],
     tool_choice: { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [TOOL] } },

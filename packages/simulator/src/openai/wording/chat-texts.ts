@@ -152,6 +152,19 @@ export const CHAT_TEXTS = {
     source: "captured: github.com/Kilo-Org/cloud/pull/3807",
   },
 
+  toolsWithReasoning: {
+    verified: true,
+    text: "Function tools with reasoning_effort are not supported for {model} in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
+    source:
+      "captured: github.com/GEMISIS/leviath/issues/333. Without an effort too: github.com/BerriAI/litellm/pull/34569",
+  },
+  toolsWithEffort: {
+    verified: true,
+    text: "Function tools with reasoning_effort are not supported for {model} in /v1/chat/completions. Please use /v1/responses instead.",
+    source:
+      "captured: github.com/pipecat-ai/pipecat/issues/4043, github.com/openai/openai-openapi/issues/541",
+  },
+
   // Sampling and streaming
   topLogprobsAlone: {
     verified: true,

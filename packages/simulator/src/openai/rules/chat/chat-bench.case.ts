@@ -13,7 +13,7 @@ const plain: OpenAiModel = {
   isRetired: false,
 };
 
-export const MODELS: Readonly<Record<"plain" | "reasoning" | "first" | "blind", OpenAiModel>> = {
+export const MODELS: Readonly<Record<"plain" | "reasoning" | "first" | "blind" | "newest", OpenAiModel>> = {
   plain,
   reasoning: {
     ...plain,
@@ -23,6 +23,7 @@ export const MODELS: Readonly<Record<"plain" | "reasoning" | "first" | "blind", 
     efforts: ["none", "low", "medium", "high"],
   },
   first: { ...plain, id: "o1", isReasoning: true, efforts: ["low", "medium", "high"] },
+  newest: { ...plain, id: "gpt-5.6-terra", isReasoning: true, efforts: ["none", "low", "medium", "high"] },
   blind: { ...plain, id: "o3-mini", isReasoning: true, acceptsImages: false, efforts: [] },
 };
 

@@ -105,6 +105,7 @@ export function checkForModel(body: JsonRecord, model: OpenAiModel): void {
   }
   checkRetention(body, model);
   checkEffort(body, model);
+  checkToolsWithEffort(body, model);
   if (model.isReasoning) checkReasoningModel(body, model);
 }
 
@@ -117,6 +118,19 @@ function checkEffort(body: JsonRecord, model: OpenAiModel): void {
     refuse("parameterUnsupported", "reasoning_effort", { field: "reasoning_effort" });
   const choices = listed(model.efforts);
   refuse("effortUnsupported", "reasoning_effort", { value: shortened(effort), choices });
+}
+
+/**
+ * Refuses function tools together with reasoning. From gpt-5.6 on, this concerns every call that does not turn
+ * reasoning off. gpt-5.4 and gpt-5.5 refuse only an explicit effort. No source names other models.
+ */
+function checkToolsWithEffort(body: JsonRecord, { id }: OpenAiModel): void {
+  const minor = /^gpt-5\.([456])(?:-|$)/.exec(id)?.[1];
+  if (minor === undefined || !recordsField(body, "tools").some(({ type }) => type === "function")) return;
+  const effort = field(body, "reasoning_effort");
+  if (effort === "none") return;
+  if (minor === "6") refuse("toolsWithReasoning", "reasoning_effort", { model: String(body.model) });
+  if (effort !== undefined) refuse("toolsWithEffort", "reasoning_effort", { model: String(body.model) });
 }
 
 /** Models that reason, but accept stop sequences. The API reference excludes only later ones. */

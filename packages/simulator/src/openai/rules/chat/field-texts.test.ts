@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type ChatCall, type Expected, expectRule, type Row, refusalOf, user } from "./chat-bench.case.ts";
 
+const FUNCTION = {
+  type: "function",
+  function: { name: "read", parameters: { type: "object", properties: {} } },
+};
 const reasoning: ChatCall = { model: "reasoning" };
 
 const unsupported = (field: string): Expected => ({
@@ -334,6 +338,32 @@ const MODEL_FACTS: readonly Row[] = [
       code: "unsupported_value",
     },
     reasoning,
+  ],
+  [
+    "function tools together with an effort",
+    { tools: [FUNCTION], reasoning_effort: "none" },
+    { tools: [FUNCTION], reasoning_effort: "low" },
+    {
+      rule: "toolsWithEffort",
+      message:
+        "Function tools with reasoning_effort are not supported for gpt-5.5 in /v1/chat/completions. Please use /v1/responses instead.",
+      param: "reasoning_effort",
+      code: null,
+    },
+    reasoning,
+  ],
+  [
+    "function tools on a model that reasons by default and has them only in Responses",
+    { tools: [FUNCTION], reasoning_effort: "none" },
+    { tools: [FUNCTION] },
+    {
+      rule: "toolsWithReasoning",
+      message:
+        "Function tools with reasoning_effort are not supported for gpt-5.6-terra in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
+      param: "reasoning_effort",
+      code: null,
+    },
+    { model: "newest" },
   ],
   [
     "an effort on a model without efforts",
