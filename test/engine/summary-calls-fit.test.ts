@@ -14,12 +14,19 @@ import {
   workUntil,
 } from "./scene.case.ts";
 
-/** A model that refuses a prompt if it does not fit the window together with `max_tokens`. */
+/**
+ * A model that refuses a prompt if it does not fit the window together with `max_tokens`. It is retired, so the
+ * simulator serves it only because the scene adds it.
+ */
 const STRICT_MODEL = "claude-sonnet-4";
 
 let scene: Scene;
 beforeEach(async () => {
-  scene = await openScene({ keepBodies: 2_000, play: { seed: 5 } });
+  scene = await openScene({
+    keepBodies: 2_000,
+    play: { seed: 5 },
+    models: [{ id: STRICT_MODEL, windowTokens: WINDOW_TOKENS, maxOutputTokens: 64_000 }],
+  });
 });
 afterEach(() => scene.simulator.close());
 

@@ -15,14 +15,15 @@ export const BUDGETS: Readonly<Record<string, Budget>> = {
   // Core has a file with types for each topic and for each group of internal names, and separate files for the
   // code that loads on first use.
   "@longhaul/core": { files: 94, bytes: 1_640_000 },
-  // Contains all our packages, the documentation and the demo session.
-  longhaul: { files: 200, bytes: 3_830_000 },
+  // Contains all our packages, the documentation and the demo session. It has grown by the simulator's API of
+  // OpenAI, and by the guides for it.
+  longhaul: { files: 200, bytes: 4_400_000 },
   "@longhaul/notes": { files: 16, bytes: 176_000 },
   "@longhaul/openai": { files: 8, bytes: 108_000 },
   "@longhaul/otel": { files: 8, bytes: 32_500 },
   "@longhaul/sessions": { files: 8, bytes: 440_000 },
-  // Contains the parts of core that it uses, and the demo session.
-  "@longhaul/simulator": { files: 10, bytes: 1_250_000 },
+  // Contains the APIs of two providers, the parts of core that it uses, and the demo session.
+  "@longhaul/simulator": { files: 10, bytes: 1_680_000 },
 };
 
 /**

@@ -20,6 +20,7 @@ const MAIN_FUNCTIONS: Readonly<Record<string, string>> = {
   "@longhaul/anthropic": "anthropicModel",
   "@longhaul/core": "createCompactor",
   "@longhaul/notes": "sessionNotes",
+  "@longhaul/openai": "checkChatRequest",
   "@longhaul/otel": "openTelemetry",
   "@longhaul/sessions": "loadSession",
   "@longhaul/simulator": "startSimulator",

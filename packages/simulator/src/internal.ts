@@ -4,5 +4,5 @@ export { createRandom, type Random } from "./demo/random.ts";
 export { createDemoSession, demoFiles, demoFilesAtStart, tourProjectFiles } from "./demo-session.ts";
 export { createTokenCounter, type TokenCounter } from "./prompt/token-count.ts";
 export { requestReport } from "./server/request-report.ts";
-export { type UsageFigures, usageFigures } from "./server/usage-figures.ts";
+export { usageFigures } from "./server/usage-figures.ts";
 export { CODER_TURNS } from "./simulator.ts";

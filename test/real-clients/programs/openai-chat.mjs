@@ -14,9 +14,7 @@ async function answer() {
   const request = { model: MODEL, tools, messages };
   count++;
   if (count % 2 === 1) return (await client.chat.completions.create(request)).choices[0].message;
-  // The helper adds the field `parsed`, which is not in the SDK's types of requests.
-  const { parsed: _, ...message } = await client.chat.completions.stream(request).finalMessage();
-  return message;
+  return client.chat.completions.stream(request).finalMessage();
 }
 
 for (const prompt of PROMPTS) {

@@ -29,7 +29,7 @@ describe("tool results and thinking that the provider clears", () => {
       ["claude-opus-5-5", adaptive],
       ["claude-opus-4-6", adaptive],
       ["claude-opus-4-6", {}],
-      ["claude-opus-4-1", enabled],
+      ["claude-opus-4-5", enabled],
       ["claude-haiku-4-5", enabled],
       ["claude-haiku-4-5", {}],
     ] as const;
