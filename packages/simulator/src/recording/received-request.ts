@@ -21,7 +21,7 @@ export function recordedRequest(
   const { pathname, searchParams } = addressOf(request);
   return {
     method: request.method ?? "GET",
-    path: pathname,
+    path: remover.clean(pathname),
     query: remover.cleanQuery(searchParams),
     headers: keptHeaders(request.headers),
     ...(content.length > 0 && bodyOf(remover.clean(content.toString()))),

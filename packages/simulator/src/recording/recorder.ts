@@ -195,21 +195,51 @@ async function passOn(
   try {
     for await (const piece of incoming) {
       pieces.push(piece as Buffer);
-      if (!response.write(piece)) await Promise.race([once(response, "drain"), once(response, "close")]);
+      if (!response.write(piece)) await roomIn(response);
     }
   } catch {
     isCut = true;
   }
-  if (response.destroyed) return { status, problem: "The client disconnected." };
   const content = Buffer.concat(pieces);
+  // Some clients disconnect after the last event, before the provider ends the stream.
+  const isWhole = !isCut || endsWithLastEvent(content);
+  if (response.destroyed && !isWhole) return { status, problem: "The client disconnected." };
   const problem =
     problemOfEncoding(headers) ??
-    (await record((remover) => recordedAnswer(status, headers, content, isCut, remover)).catch(
+    (await record((remover) => recordedAnswer(status, headers, content, !isWhole, remover)).catch(
       (error: unknown) => `The recorder cannot write the file: ${(error as Error).message}`,
     ));
   if (isCut) response.destroy();
   else response.end();
   return { status, problem };
+}
+
+/** Waits until the client has read enough, or has disconnected. */
+function roomIn(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const proceed = (): void => {
+      response.off("drain", proceed);
+      response.off("close", proceed);
+      resolve();
+    };
+    response.on("drain", proceed);
+    response.on("close", proceed);
+  });
+}
+
+/** Events with which the APIs end a stream. */
+const LAST_EVENTS: readonly RegExp[] = [
+  /^event: *(?:message_stop|response\.(?:completed|failed|incomplete)|error)\r?$/m,
+  /^data: *\[DONE\]/m,
+];
+
+/** True for a stream that contains the event with which its API ends every stream. */
+function endsWithLastEvent(content: Buffer): boolean {
+  const text = content.toString();
+  const events = text.split(/(?<=\r?\n\r?\n)/);
+  const last = events.findLast((event) => event.trim() !== "") ?? "";
+  return /\r?\n\r?\n$/.test(last) && LAST_EVENTS.some((pattern) => pattern.test(last));
 }
 
 function problemOfEncoding({

@@ -117,6 +117,30 @@ describe("recording and replaying real clients", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
+  it("a recording contains no key that base64, JSON or an address writes in another form", async () => {
+    const upstream = await startUpstream((request, response) => {
+      response.end(JSON.stringify({ error: `No access: ${Object.values(request.headers).join(" ")}` }));
+    });
+    const { url } = await record(upstream);
+    const bearer = "padded+hidden/token1==";
+    const quoted = 'quoted"hidden"token2';
+    const google = "AIzahidden-token3-of-another-provider0";
+    const basic = Buffer.from("user:hidden-password4").toString("base64");
+    const send = (path: string, headers: Record<string, string>, body: unknown): Promise<Response> =>
+      fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+    const inAddress = encodeURIComponent(bearer);
+    await send(
+      `/v1/${inAddress}/messages?page=${inAddress}`,
+      { authorization: `Bearer ${bearer}`, "x-goog-api-key": google, "x-access-token": quoted },
+      { bearer, quoted, google, inAddress },
+    );
+    await send("/", { authorization: `Basic ${basic}` }, { basic, plain: "hidden-password4" });
+    const text = await readFile(file, "utf8");
+    expect(text).toContain("[key removed]");
+    expect(text).not.toMatch(/hidden/);
+    expect(text).not.toContain(basic);
+  });
+
   it("a process that is killed while it records loses only the requests without a complete answer", async () => {
     const provider = await startProvider();
     const child = spawn(
@@ -252,6 +276,38 @@ describe("the recorder as a proxy", () => {
     expect(problems).toEqual(["The client disconnected."]);
     expect((await replay()).size).toBe(0);
   });
+
+  it.each([
+    ["event: response.completed\ndata: {}\n\n", 1],
+    ["data: {}\n\ndata: [DONE]\r\n\r\n", 1],
+    ["event: message_stop\ndata: {}\n\n", 1],
+    ["event: response.created\ndata: {}\n\n", 0],
+    ["event: message_delta\ndata: event: message_stop\n\n", 0],
+    ["event: message_stop\ndata: {", 0],
+  ])(
+    "records %j of a client that disconnects at once only if the last event is there",
+    async (text, size) => {
+      const upstream = await startUpstream((_, response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" }).write(text);
+      });
+      let finished = 0;
+      const { url } = await record(upstream, () => finished++);
+      const client = new AbortController();
+      const { signal } = client;
+      const response = await fetch(`${url}/v1/messages`, {
+        method: "POST",
+        headers: HEADERS,
+        body: "{}",
+        signal,
+      });
+      await response.body?.getReader().read();
+      client.abort();
+      await until(() => finished === 1);
+      const replayed = await replay();
+      expect(replayed.size).toBe(size);
+      if (size === 1) expect(await (await post(replayed.url, {})).text()).toBe(text);
+    },
+  );
 
   it("cuts the answer where the upstream cut it, and the replay does the same", async () => {
     const provider = await startProvider();

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** Headers of a request whose values are keys. */
-const KEY_HEADERS = ["authorization", "x-api-key", "api-key", "cookie", "proxy-authorization"] as const;
+/** Names of headers and of parameters of an address whose values are keys. */
+const KEY_NAME = /key|token|secret|password|credential|signature|auth|cookie/i;
 
 /** Shorter values, such as `simulated`, are no keys, and they may occur in ordinary text. */
 const SHORTEST_KEY = 16;
@@ -9,12 +9,10 @@ const SHORTEST_KEY = 16;
 /** Keys and account ids in the form in which the providers issue them. */
 const PATTERNS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\bsk-[A-Za-z0-9_-]{16,}/g, "[key removed]"],
+  [/\bAIza[A-Za-z0-9_-]{30,}/g, "[key removed]"],
   [/\borg-[A-Za-z0-9]{8,}/g, "[organization removed]"],
   [/\bproj_[A-Za-z0-9]{8,}/g, "[project removed]"],
 ];
-
-/** Parameters of an address whose values are keys. */
-const KEY_PARAMETER = /key|token|secret|password|signature|auth/i;
 
 /**
  * Removes keys from the texts of one request and its answer: the keys in the headers of the request, wherever
@@ -24,7 +22,11 @@ export class KeyRemover {
   readonly #keys: readonly string[];
 
   constructor(headers: IncomingHttpHeaders) {
-    this.#keys = KEY_HEADERS.flatMap((name) => keysIn(String(headers[name] ?? "")));
+    const values = Object.entries(headers).flatMap(([name, value]) =>
+      KEY_NAME.test(name) ? keysIn(String(value)) : [],
+    );
+    // The longest form goes first, because a shorter one may be a part of it.
+    this.#keys = [...new Set(values.flatMap(formsOf))].sort((one, other) => other.length - one.length);
   }
 
   clean(text: string): string {
@@ -34,7 +36,7 @@ export class KeyRemover {
 
   /** Removes the parameters with keys, and sorts the others by name. */
   cleanQuery(query: URLSearchParams): string {
-    const kept = [...query].filter(([name]) => !KEY_PARAMETER.test(name));
+    const kept = [...query].filter(([name]) => !KEY_NAME.test(name));
     const cleaned = new URLSearchParams();
     for (const [name, value] of kept) cleaned.append(name, this.clean(value));
     cleaned.sort();
@@ -42,8 +44,22 @@ export class KeyRemover {
   }
 }
 
-/** Returns the key in a header such as `Bearer sk-…`, without its scheme, and the values of cookies. */
+/**
+ * Returns the keys in a header: the words of a value such as `Bearer sk-…`, the values of cookies, and the
+ * password of the scheme `Basic`.
+ */
 function keysIn(header: string): readonly string[] {
-  const values = header.split(/[;,\s]+/).map((part) => part.slice(part.indexOf("=") + 1));
-  return [...new Set(values)].filter((value) => value.length >= SHORTEST_KEY);
+  const words = header.split(/[;,\s]+/);
+  const values = words.map((word) => word.slice(word.indexOf("=") + 1));
+  const [, basic] = /^basic +(\S+)/i.exec(header) ?? [];
+  const credentials = basic === undefined ? "" : Buffer.from(basic, "base64").toString();
+  const password = credentials.slice(credentials.indexOf(":") + 1);
+  return [...words, ...values, password].filter((value) => value.length >= SHORTEST_KEY);
 }
+
+/** Forms in which a key occurs in a text: as it is, in an address, and in JSON. */
+const formsOf = (key: string): readonly string[] => [
+  key,
+  encodeURIComponent(key),
+  JSON.stringify(key).slice(1, -1),
+];
