@@ -16,7 +16,8 @@ import { refusalOf } from "./answer/status-faults.ts";
 import { isForOpenAi, readOpenAiHeaders } from "./headers.ts";
 import type { OpenAiEndpoint, OpenAiModel, OpenAiRequest, OpenAiSwitches } from "./request.ts";
 import type { Responses } from "./responses/responses.ts";
-import { findStoredRoute, StoredEndpoints } from "./responses/stored-endpoints.ts";
+import { findStoredRoute, patternOf, StoredEndpoints } from "./responses/stored-endpoints.ts";
+import { validateParameters, validateStoredBody } from "./rules/responses/stored-shapes.ts";
 import { validate } from "./rules/validate.ts";
 import { refusal } from "./wording/refuse.ts";
 
@@ -115,11 +116,17 @@ export class OpenAiApi implements Api {
     return answers.answer({ request, model, subagent, entry, identity: this.identity(entry) });
   }
 
-  #stored({ entry, query, body, route }: Call, project: string): Answer {
+  #stored({ entry, query, body, bodyProblem, route }: Call, project: string): Answer {
+    const { switches } = this.#parts;
+    // A call without a body has no fields. That is legal, for example to create an empty conversation.
+    if (bodyProblem !== undefined && entry.bytes > 0) throw bodyProblem;
+    const path = route.id ?? "";
+    if (entry.method === "POST") validateStoredBody(patternOf(path), body ?? {}, switches);
+    validateParameters(query, switches);
     const headers = { ...this.identity(entry), ...rateLimitHeaders() };
     const now = Math.floor(this.#parts.clock.now() / MS_PER_SECOND);
     const { method } = entry;
-    return this.#storedEndpoints.answer({ path: route.id ?? "", method, query, body, project, headers, now });
+    return this.#storedEndpoints.answer({ path, method, query, body, project, headers, now });
   }
 
   bodyRefusal({ problem }: BodyProblem): ApiRefusal {

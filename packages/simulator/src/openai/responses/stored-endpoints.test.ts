@@ -153,4 +153,52 @@ describe("conversations on the server", () => {
     await call(simulator, `conversations/${id}`, { method: "DELETE" });
     expect((await call(simulator, `conversations/${id}`)).status).toBe(404);
   });
+
+  const message = { role: "user", content: "Hi" };
+  it.each([
+    ["conversations", { items: "Hi" }, "items", "invalid_type"],
+    ["conversations", { items: [{ type: "nothing" }] }, "items[0]", "invalid_value"],
+    ["conversations", { items: new Array(21).fill(message) }, "items", "array_above_max_length"],
+    ["conversations", { metadata: 5 }, "metadata", "invalid_type"],
+    ["conversations", { topic: "weather" }, "topic", "unknown_parameter"],
+    ["conversations/{id}", {}, "metadata", "missing_required_parameter"],
+    ["conversations/{id}/items", {}, "items", "missing_required_parameter"],
+    [
+      "conversations/{id}/items",
+      { items: [{ ...message, tone: "kind" }] },
+      "items[0].tone",
+      "unknown_parameter",
+    ],
+  ])("a POST to %s with %j is refused at %s", async (path, body, param, code) => {
+    const { id } = (await call(simulator, "conversations", { method: "POST", body: {} })).body;
+    const refusal = await refused(simulator, path.replace("{id}", String(id)), { method: "POST", body });
+    expect(refusal).toMatchObject({ status: 400, param, code });
+  });
+
+  it.each([
+    ["limit=0", "limit"],
+    ["limit=101", "limit"],
+    ["limit=many", "limit"],
+    ["order=newest", "order"],
+  ])("a page of items with the parameter %s is refused", async (query, param) => {
+    const { id } = (await call(simulator, "conversations", { method: "POST", body: {} })).body;
+    expect(await refused(simulator, `conversations/${id}/items?${query}`, {})).toMatchObject({
+      status: 400,
+      param,
+    });
+  });
+
+  it("creates a conversation without a body, but refuses a body that is not JSON", async () => {
+    const create = async (body: string): Promise<number> =>
+      (
+        await fetch(`${simulator.openAiUrl}/conversations`, {
+          method: "POST",
+          headers: { authorization: "Bearer any", "content-type": "application/json" },
+          body,
+        })
+      ).status;
+    expect([await create(""), await create("{}"), await create("{oops"), await create("[]")]).toEqual([
+      200, 200, 400, 400,
+    ]);
+  });
 });

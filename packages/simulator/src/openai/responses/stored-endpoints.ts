@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
+import type { JsonRecord } from "@longhaul/core/internal/messages";
 import type { Route } from "../../server/api.ts";
 import type { Answer } from "../../server/delivery.ts";
 import type { Ids } from "../../server/ids.ts";
@@ -52,6 +52,13 @@ export function findStoredRoute(path: string): Route | undefined {
     : { endpoint: "stored_response", methods: row[1], id: names.join("/") };
 }
 
+/** Writes a path with a star in place of each id. */
+export const patternOf = (path: string): string =>
+  path
+    .split("/")
+    .map((name, index) => (index % 2 === 1 ? "*" : name))
+    .join("/");
+
 /** Answers requests for stored responses and conversations. */
 export class StoredEndpoints {
   readonly #store: ResponseStore;
@@ -94,7 +101,7 @@ export class StoredEndpoints {
       this.#store.deleteConversation(project, id);
       return { id, object: "conversation.deleted", deleted: true };
     }
-    if (method === "POST" && isRecord(body?.metadata)) conversation.metadata = body.metadata;
+    if (method === "POST") conversation.metadata = body?.metadata ?? {};
     return conversationObject(conversation);
   }
 
@@ -169,15 +176,13 @@ function restream(stored: StoredResponse, { query, headers }: StoredCall): Answe
 }
 
 const DEFAULT_PAGE = 20;
-const LARGEST_PAGE = 100;
 
 /** Returns one page of items: newest first unless the client asks for `asc`, from the item after `after`. */
 function page(items: readonly JsonRecord[], query: URLSearchParams): JsonRecord {
   const ordered = query.get("order") === "asc" ? items : items.toReversed();
   const after = query.get("after");
   const start = after === null ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
-  const asked = Number(query.get("limit") ?? DEFAULT_PAGE);
-  const limit = Number.isInteger(asked) ? Math.min(Math.max(1, asked), LARGEST_PAGE) : DEFAULT_PAGE;
+  const limit = Number(query.get("limit") ?? DEFAULT_PAGE);
   return list(ordered.slice(start, start + limit), start + limit < ordered.length);
 }
 

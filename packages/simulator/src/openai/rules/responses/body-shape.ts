@@ -79,7 +79,7 @@ const include = list(oneOf(...INCLUDABLE), { of: `one of ${orList(INCLUDABLE.map
 
 const metadataValue = shortString(MAX_METADATA.valueLength);
 
-const metadata: Check = (value, inspection) => {
+export const metadata: Check = (value, inspection) => {
   if (!isRecord(value)) return inspection.refuseType("a metadata object", value);
   const names = Object.keys(value);
   const { path } = inspection;
@@ -148,7 +148,7 @@ const imageOptions = object({ context_compression: oneOf("auto", "enabled", "dis
 // Bodies
 
 /** Checks of fields, in the order in which the API reports faults. */
-type Body = ReadonlyMap<string, Check>;
+export type Body = ReadonlyMap<string, Check>;
 
 /** Fields of `POST /v1/responses`, in the order of the API. Fields without a captured place come last. */
 const CREATE: Body = new Map<string, Check>([
@@ -240,10 +240,18 @@ export function checkShape(inspection: Inspection): void {
   const fields = BODIES[endpoint] ?? CREATE;
   checkRequired(inspection);
   for (const name in body) {
-    if (fields.has(name)) continue;
     const moved = MOVED.get(name);
     if (moved !== undefined && endpoint === "responses") refuse("parameterMoved", null, { name, moved });
-    if (!inspection.acceptsExtraFields) refuseUnknown(name, [...fields.keys()], inspection);
+  }
+  checkFields(fields, inspection);
+}
+
+/** Refuses unknown fields, and then checks each field in the order of its table. */
+export function checkFields(fields: Body, inspection: Inspection): void {
+  const { body } = inspection.request;
+  for (const name in body) {
+    if (!fields.has(name) && !inspection.acceptsExtraFields)
+      refuseUnknown(name, [...fields.keys()], inspection);
   }
   for (const [name, check] of fields) {
     const value = body[name];

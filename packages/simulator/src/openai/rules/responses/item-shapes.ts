@@ -402,7 +402,7 @@ function refuseValue(value: unknown, choices: readonly string[], inspection: Ins
 }
 
 /** Checks one item of the input. */
-const inputItem: Check = (value, inspection) => {
+export const inputItem: Check = (value, inspection) => {
   if (!isRecord(value)) return inspection.refuseType("an input item", value);
   const type = itemType(value);
   const check = typeof type === "string" ? checks.get(type) : undefined;
