@@ -27,8 +27,8 @@ export interface ClientMarks {
 
 /**
  * Purposes of a call. A `side-call` is a call of Claude Code outside the conversation, for example for a
- * title. Such a call has no client-side tools. Calls of clients without {@link ClientMarks} are never side
- * calls.
+ * title. Such a call has no client-side tools. Calls of clients without {@link ClientMarks} have another purpose,
+ * but the turns of a script recognize some of them as side calls.
  */
 export const CALL_PURPOSES = ["conversation", "subagent", "summary", "side-call"] as const;
 export type CallPurpose = (typeof CALL_PURPOSES)[number];

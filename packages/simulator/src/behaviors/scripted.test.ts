@@ -220,4 +220,13 @@ describe("the ready-made behaviors always, echo and callTool", () => {
     expect(callTool("Read")(answered)).toBeUndefined();
     expect(callTool("Read", {}, { thenSay: "thanks" })(answered)).toEqual(textTurn("thanks"));
   });
+
+  it.each([
+    [{ blocks: ["Hello."] }, "blocks[0] of turn 1 is not a block"],
+    [{ blocks: [{ type: "txt", text: "Hello." }] }, "blocks[0] of turn 1 is not a block"],
+    [{ text: "Hello." }, 'turn 1 has no list "blocks"'],
+    [null, 'turn 1 has no list "blocks"'],
+  ])("scriptedTurns rejects the turn %j of a program without types at once", (turn, problem) => {
+    expect(() => scriptedTurns(["one", turn as unknown as ScriptedTurn])).toThrow(problem);
+  });
 });

@@ -1,3 +1,4 @@
+import { LonghaulError } from "@longhaul/core/errors";
 import type { Behavior, CallPurpose, SeenRequest, Turn } from "../exchange.ts";
 import { textTurn } from "./answers.ts";
 import { fits, type TurnMatch } from "./conditions.ts";
@@ -50,6 +51,7 @@ export function scriptedTurns(
   const add = (...more: readonly ScriptedTurn[]): void => {
     // A new script may be for another conversation, for example that of the next test.
     if (queue.length === 0) sideCalls = new SideCalls();
+    more.forEach(requireBlocks);
     for (const turn of more) {
       sideCalls.learnFromTurn(turn);
       queue.push({ turn, fitting: 0, answered: 0 });
@@ -69,6 +71,22 @@ export function scriptedTurns(
   };
   add(...turns);
   return Object.assign(answer, { add, remaining: (): number => queue.length });
+}
+
+const BLOCK_TYPES: readonly unknown[] = ["text", "thinking", "tool_use", "raw"];
+
+/** Refuses a turn whose blocks no API can send. Without types, a mistake would fail at the call of the client. */
+function requireBlocks(turn: ScriptedTurn, index: number): void {
+  if (typeof turn !== "object") return;
+  const blocks: unknown = turn?.blocks;
+  const wrong = Array.isArray(blocks) ? blocks.findIndex((one) => !BLOCK_TYPES.includes(one?.type)) : -1;
+  if (Array.isArray(blocks) && wrong === -1) return;
+  const place = Array.isArray(blocks)
+    ? `blocks[${wrong}] of turn ${index} is not a block`
+    : `turn ${index} has no list "blocks"`;
+  throw new LonghaulError("simulator-script-invalid", `Invalid script: ${place}.`, {
+    remedy: 'Write a block as { type: "text", text: "…" }, or use textTurn and toolTurn.',
+  });
 }
 
 function timesOf(turn: ScriptedTurn): number {

@@ -178,6 +178,8 @@ describe("the journal, which other processes use to control and check the simula
     ["/requests?purpos=x", "GET", undefined, 400, 'Invalid query: unknown parameter "purpos".'],
     ["/requests?purpose=x", "GET", undefined, 400, "Invalid query: purpose must be one of conversation"],
     ["/requests?since=-1", "GET", undefined, 400, "Invalid query: since must be a whole number."],
+    ["/requests?limit=0", "GET", undefined, 400, "Invalid query: limit must be at least 1."],
+    ["/requests?model=a&model=b", "GET", undefined, 400, "Invalid query: model occurs more than once."],
     ["/requests?bodies=1", "GET", undefined, 400, "Invalid query: bodies must be true or false."],
     ["/script", "POST", "{", 400, "The body is not valid JSON"],
     ["/script", "POST", [5], 400, "Invalid script: turns[0] must be a string or an object, but is 5."],
@@ -202,6 +204,16 @@ describe("the journal, which other processes use to control and check the simula
       expect((answered.body.error as JsonRecord).remedy).not.toBe("");
     },
   );
+
+  it.each([
+    ["is not gzip", { "content-encoding": "gzip" }, Buffer.from("[]"), "cannot decompress"],
+    ["is not UTF-8", {}, Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]), "not valid UTF-8"],
+  ])("the journal refuses a body that %s, and adds nothing", async (_, headers, body, reason) => {
+    await start();
+    const answered = await fetch(`${simulator.url}/__longhaul/script`, { method: "POST", headers, body });
+    expect([answered.status, await answered.text()]).toEqual([400, expect.stringContaining(reason)]);
+    expect((await journal("/script")).body).toEqual({ turnsLeft: 0 });
+  });
 
   it("the journal refuses other host names and pages of other origins", async () => {
     await start();

@@ -1,10 +1,11 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LonghaulError } from "@longhaul/core/errors";
 import type { JsonRecord } from "@longhaul/core/internal/messages";
 import { parseScript } from "../behaviors/script-file.ts";
 import type { ScriptedTurn } from "../behaviors/scripted.ts";
 import { strangerIn } from "../server/access.ts";
-import { receiveBody, TooLargeForTheNetwork } from "../server/body.ts";
+import { BodyProblem, receiveBody, TooLargeForTheNetwork } from "../server/body.ts";
 import type { Fault, FaultConditions } from "../server/faults.ts";
 import type { RequestLog } from "../server/request-log.ts";
 import { parseFaults } from "./fault-file.ts";
@@ -123,6 +124,8 @@ async function answer(request: IncomingMessage, controls: Controls): Promise<Jso
 
 async function jsonBody(request: IncomingMessage): Promise<unknown> {
   const { content } = await receiveBody(request, MAX_BODY_BYTES);
+  if (!isUtf8(content))
+    throw new JournalError(400, "The body is not valid UTF-8.", "Send the body as UTF-8.");
   try {
     return JSON.parse(content.toString());
   } catch (error) {
@@ -139,6 +142,12 @@ function refusalFor(error: unknown): JournalError {
       413,
       `The body exceeds ${MAX_BODY_BYTES} bytes.`,
       "Send several smaller scripts.",
+    );
+  if (error instanceof BodyProblem)
+    return new JournalError(
+      400,
+      "The journal cannot decompress the body.",
+      "Send the body without compression, or with gzip, deflate or br.",
     );
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new JournalError(500, `The journal failed: ${reason}`, "Report this error.");

@@ -48,8 +48,12 @@ function page(
 ): { readonly requests: readonly JsonRecord[]; readonly next: number; readonly more: boolean } {
   const other = [...query.keys()].find((name) => !PARAMETERS.includes(name));
   if (other !== undefined) throw wrong(`unknown parameter "${other}"`);
+  const repeated = PARAMETERS.find((name) => query.getAll(name).length > 1);
+  if (repeated !== undefined) throw wrong(`${repeated} occurs more than once`);
   const since = countIn(query, "since", 0);
   const limit = Math.min(countIn(query, "limit", DEFAULT_LIMIT), MAX_LIMIT);
+  // A client that reads page after page would never reach the end.
+  if (limit === 0) throw wrong("limit must be at least 1");
   const fits = filterOf(query);
   const matching = requests.filter((request) => request.index >= since && fits(request));
   const shown = matching.slice(0, limit);

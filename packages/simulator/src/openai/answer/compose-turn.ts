@@ -1,4 +1,4 @@
-import type { JsonRecord } from "@longhaul/core/internal/messages";
+import { type JsonRecord, stringField } from "@longhaul/core/internal/messages";
 import type { ReportedUsage, Turn, TurnBlock } from "../../exchange.ts";
 import { type CountText, TOOL_BLOCK_TOKENS } from "../../prompt/token-count.ts";
 import { cutText, findStop } from "../../reply/cut.ts";
@@ -83,6 +83,15 @@ export function composeTurn(turn: Turn, limits: TurnLimits, countText: CountText
       delayMs: turn.delayMs ?? 0,
     };
   }
+}
+
+/** Text of a refusal without any text of its own. */
+const REFUSAL_TEXT = "I'm sorry, but I can't assist with that request.";
+
+/** Returns the text of a turn that refuses: its own texts, or the explanation in the details. */
+export function refusalText({ parts, stopDetails }: ComposedTurn): string {
+  const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  return text || (stringField(stopDetails, "explanation") ?? REFUSAL_TEXT);
 }
 
 const naturalEnd = (parts: readonly TurnPart[]): TurnEnd =>

@@ -1,5 +1,5 @@
 import type { JsonRecord } from "@longhaul/core/internal/messages";
-import type { ComposedTurn, TurnCall } from "../answer/compose-turn.ts";
+import { type ComposedTurn, refusalText, type TurnCall } from "../answer/compose-turn.ts";
 import type { TokenFigures } from "../answer/model-answers.ts";
 
 /** One tool call as the API sends it. */
@@ -46,9 +46,6 @@ export interface Completion {
   readonly system_fingerprint: string;
 }
 
-/** Text of a refusal without any text of its own. */
-const REFUSAL_TEXT = "I'm sorry, but I can't assist with that request.";
-
 export interface ChoiceMakers {
   newId(): string;
   /** True for a request with the deprecated field `functions`, whose answers have the deprecated form. */
@@ -70,7 +67,7 @@ export function completionChoice(turn: ComposedTurn, index: number, makers: Choi
     message: {
       role: "assistant",
       content: isRefusal || text === "" ? emptyContent(isRefusal || calls.length > 0) : text,
-      refusal: isRefusal ? text || explanationOf(turn) : null,
+      refusal: isRefusal ? refusalText(turn) : null,
       annotations: [],
       ...callFields(calls, makers),
       ...raw,
@@ -96,11 +93,6 @@ function callFields(
 }
 
 const emptyContent = (isNull: boolean): string | null => (isNull ? null : "");
-
-function explanationOf({ stopDetails }: ComposedTurn): string {
-  const explanation = stopDetails?.explanation;
-  return typeof explanation === "string" ? explanation : REFUSAL_TEXT;
-}
 
 function completionCall({ kind, id, name, input }: TurnCall, newId: () => string): CompletionCall {
   const own = id ?? newId();

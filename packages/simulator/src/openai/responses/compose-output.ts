@@ -1,5 +1,5 @@
 import { asList, isRecord, type JsonRecord, stringField } from "@longhaul/core/internal/messages";
-import type { ComposedTurn, TurnCall, TurnPart } from "../answer/compose-turn.ts";
+import { type ComposedTurn, refusalText, type TurnCall, type TurnPart } from "../answer/compose-turn.ts";
 import { idPrefix } from "./input-items.ts";
 import type { ResponseOutcome } from "./response-object.ts";
 import { type CallableTool, type SeenTools, toolOf } from "./seen-tools.ts";
@@ -27,23 +27,22 @@ export const hasPhases = (model: string): boolean =>
 /** Writes the turn of the model as output items. */
 export function composeOutput(turn: ComposedTurn, makers: OutputMakers): ResponseOutcome {
   const lastCall = turn.parts.findLastIndex(({ type }) => type === "call");
+  const { end, unknownReason, stopDetails } = turn;
   const output = turn.parts.flatMap((part, index): readonly JsonRecord[] => {
+    // The text of a refusal is a part of another type.
+    if (end === "refusal" && part.type === "text") return [];
     const item = outputItem(part, index < lastCall ? "commentary" : "final_answer", makers);
     return item === undefined ? [] : [item];
   });
-  const { end, unknownReason, stopDetails } = turn;
   if (end === "length")
     return { status: "incomplete", output: lastIncomplete(output), incompleteReason: "max_output_tokens" };
   if (end === "content_filter")
     return { status: "incomplete", output: lastIncomplete(output), incompleteReason: "content_filter" };
   if (unknownReason === "failed") return { status: "failed", output, error: failureOf(stopDetails) };
   if (end !== "refusal") return { status: "completed", output };
-  const content = [{ type: "refusal", refusal: stringField(stopDetails, "explanation") ?? REFUSAL }];
+  const content = [{ type: "refusal", refusal: refusalText(turn) }];
   return { status: "completed", output: [...output, messageItem(makers, "final_answer", content)] };
 }
-
-/** Text of a refusal that gives no explanation. */
-const REFUSAL = "I'm sorry, but I can't help with that.";
 
 /** Error of a turn that fails without details. The message is the one of the API for its own failures. */
 const FAILURE = {

@@ -154,6 +154,15 @@ describe("answers of the Responses API", () => {
     expect(status).toBe("completed");
     expect(output).toMatchObject([{ type: "message", content: [{ type: "refusal", refusal: "No." }] }]);
   });
+  it("the text of a turn that refuses becomes the refusal, as in chat completions", async () => {
+    simulator.reply({ blocks: [{ type: "text", text: "I will not." }], stopReason: "refusal" });
+    const { output } = await respond(simulator, { input: "Hi" });
+    expect(output).toMatchObject([
+      { type: "message", content: [{ type: "refusal", refusal: "I will not." }] },
+    ]);
+    const input = [{ role: "user", content: "Hi" }, ...output, { role: "user", content: "Why?" }];
+    expect((await respond(simulator, { input })).status).toBe("completed");
+  });
 
   it("max_output_tokens cuts the arguments of a call in the middle", async () => {
     simulator.reply({ blocks: [use("read_file", { path: "a long path ".repeat(100) })] });
