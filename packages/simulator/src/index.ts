@@ -48,6 +48,11 @@ export type { ModelOptions, TokenPrices } from "./model-options.ts";
 export type { OpenAiSwitches } from "./openai/request.ts";
 export type { ResponsesSwitches } from "./openai/responses/responses.ts";
 export {
+  UNDOCUMENTED_CHAT,
+  UNDOCUMENTED_RESPONSES,
+  type UndocumentedCase,
+} from "./openai/wording/undocumented.ts";
+export {
   type ForwardedRequest,
   type Recorder,
   type RecorderOptions,

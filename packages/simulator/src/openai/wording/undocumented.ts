@@ -71,3 +71,36 @@ export const UNDOCUMENTED_CHAT: readonly UndocumentedCase[] = [
     reason: "Limits of other lists were captured, but none of this one.",
   },
 ];
+
+/** Cases of the Responses API. */
+export const UNDOCUMENTED_RESPONSES: readonly UndocumentedCase[] = [
+  {
+    accepted: "two outputs for one call",
+    reason: "Captured answers concern only calls without an output, and outputs without a call.",
+  },
+  {
+    accepted: "two function tools with the same name",
+    reason: "Neither the API reference nor a captured answer says that names are unique.",
+  },
+  {
+    accepted: "a sent item without the id that the types require",
+    reason: "Clients replay such items, and captured requests show that the API takes them.",
+  },
+  {
+    accepted: "an id with an unknown prefix on an item of a hosted tool",
+    reason:
+      "Captured answers name only the prefixes of messages, calls, reasoning, web search and compaction.",
+  },
+  {
+    accepted: "the settings of cache breakpoints on older models",
+    reason: "The documentation says that GPT-5.6 introduced them, but not that older models refuse them.",
+  },
+  {
+    accepted: "a status on a reasoning item",
+    reason: "The types have it. One captured answer refused it.",
+  },
+  {
+    accepted: "a prompt template with an unknown id",
+    reason: "The simulator has no templates, so it cannot tell known ids from unknown ones.",
+  },
+];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { UNDOCUMENTED_RESPONSES } from "../../wording/undocumented.ts";
 import {
   type CallFields,
   call,
@@ -386,5 +387,35 @@ describe("other endpoints of the Responses API", () => {
     const body = { novelty: 1, input: [{ ...user(), bogus: 1 }], tools: [{ ...read, more: 1 }] };
     expect(verdictOn(body, { switches: { unknownFields: "accepted" } })).toBe("accepted");
     expect(verdictOn(body)).toBe("Unknown parameter: 'novelty'.");
+  });
+});
+
+const pair = [user(), call("call_1"), output("call_1")];
+
+/** One request for each case that no public source decides. */
+const UNDOCUMENTED: Readonly<Record<string, object>> = {
+  "two outputs for one call": { tools: [read], input: [...pair, output("call_1")] },
+  "two function tools with the same name": { tools: [read, read] },
+  "a sent item without the id that the types require": {
+    input: [user(), said(), { type: "web_search_call", status: "completed" }, user()],
+  },
+  "an id with an unknown prefix on an item of a hosted tool": {
+    input: [user(), { type: "file_search_call", id: "abc_1", status: "completed", queries: ["q"] }, user()],
+  },
+  "the settings of cache breakpoints on older models": { prompt_cache_options: { mode: "implicit" } },
+  "a status on a reasoning item": {
+    input: [user(), thought({ id: "rs_1", status: "completed" }), call("call_1"), output("call_1")],
+    tools: [read],
+  },
+  "a prompt template with an unknown id": { prompt: { id: "pmpt_unknown" } },
+};
+
+describe("requests to Responses that no public source decides", () => {
+  it("the list of undocumented cases of Responses has one request for each case", () => {
+    expect(UNDOCUMENTED_RESPONSES.map(({ accepted }) => accepted)).toEqual(Object.keys(UNDOCUMENTED));
+  });
+
+  it.each(Object.entries(UNDOCUMENTED))("the Responses API of the simulator accepts %s", (_, body) => {
+    expect(verdictOn(body)).toBe("accepted");
   });
 });
