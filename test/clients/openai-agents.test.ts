@@ -26,10 +26,10 @@ afterEach(() => simulator.close());
 
 const client = () => new OpenAI({ baseURL: simulator.openAiUrl, apiKey: "any", maxRetries: 0 });
 
-const runner = () =>
+const runner = (useResponses = true) =>
   new Runner({
     tracingDisabled: true,
-    modelProvider: new OpenAIProvider({ openAIClient: client() as never, useResponses: true }),
+    modelProvider: new OpenAIProvider({ openAIClient: client() as never, useResponses }),
   });
 
 const tools: Tool[] = [READ_FILE, LIST_FILES].map(({ name, description, input_schema }) =>
@@ -102,4 +102,27 @@ describe("@openai/agents with Responses", () => {
     expect((await session.getItems()).length).toBeGreaterThan(TURNS);
     expect(simulator.requests.messages.length).toBeGreaterThan(2 * TURNS);
   });
+});
+
+describe("@openai/agents with chat completions", () => {
+  it.each([false, true])(
+    "the Agents SDK continues a session with chat completions, stream: %s",
+    async (stream) => {
+      const session = new MemorySession();
+      for (const request of [REQUEST, "Now look at the test."]) {
+        simulator.reply({
+          blocks: [
+            { type: "text", text: "Let me look." },
+            { type: "tool_use", name: READ_FILE.name, input: { path: "a.ts" } },
+          ],
+        });
+        const options = { session, maxTurns: MAX_TURNS };
+        if (stream) await (await runner(false).run(agent(), request, { ...options, stream: true })).completed;
+        else await runner(false).run(agent(), request, options);
+      }
+      expect(simulator.requests.invalid).toEqual([]);
+      expect(simulator.requests.all.every(({ endpoint }) => endpoint === "chat_completions")).toBe(true);
+      expect(simulator.requests.messages.length).toBeGreaterThan(2 * TURNS);
+    },
+  );
 });

@@ -105,6 +105,17 @@ const SHAPES: readonly RuleCase[] = [
     path: "tools[0].name",
   },
   {
+    rule: "unknown-field",
+    fault: "a user's part has fields of an answer",
+    faulty: said({ role: "user", content: [{ type: "text", text: "hi", annotations: [] }] }),
+    sound: said(
+      USER,
+      { role: "assistant", content: [{ type: "text", text: "hi", annotations: [], role: "assistant" }] },
+      USER,
+    ),
+    path: "messages[0].content[0].annotations",
+  },
+  {
     rule: "unknown-value",
     fault: "the role does not exist",
     faulty: said({ role: "human", content: "hi" }),

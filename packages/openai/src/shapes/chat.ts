@@ -59,6 +59,26 @@ const participantName = nameUpTo(Number.POSITIVE_INFINITY);
 
 const MARKED: Fields = { prompt_cache_breakpoint: cacheMark };
 
+/**
+ * Fields of an answer that the Agents SDK of OpenAI (0.20.0) adds to each text and refusal that it sends back.
+ */
+const ANSWER: Fields = {
+  role: anything,
+  refusal: anything,
+  annotations: anything,
+  audio: anything,
+  function_call: anything,
+  tool_calls: anything,
+};
+
+const { refusal: _, ...REFUSED } = ANSWER;
+
+/** Parts whose shape differs in messages of the assistant. */
+const ANSWER_PARTS: Fields = {
+  text: object({ type: text, text }, { ...MARKED, ...ANSWER }),
+  refusal: object({ type: text, refusal: text }, REFUSED),
+};
+
 const PARTS: Fields = {
   text: object({ type: text, text }, MARKED),
   image_url: object(
@@ -77,6 +97,7 @@ const PARTS: Fields = {
 /** A content part of a message with this role. */
 function partIn(role: string, ...types: readonly string[]): Shape {
   const allowed = new Set(types);
+  const parts = role === "assistant" ? { ...PARTS, ...ANSWER_PARTS } : PARTS;
   return (value, path, report) => {
     if (!isRecord(value)) {
       wrongType(path, "an object", value, report);
@@ -85,7 +106,7 @@ function partIn(role: string, ...types: readonly string[]): Shape {
     const type = own(value, "type");
     if (type === undefined) missingField(at(path, "type"), report);
     else if (typeof type !== "string") wrongType(at(path, "type"), "a string", type, report);
-    else if (allowed.has(type)) PARTS[type]?.(value, path, report);
+    else if (allowed.has(type)) parts[type]?.(value, path, report);
     else if (Object.hasOwn(PARTS, type)) wrongRole(at(path, "type"), type, role, types, report);
     else unknownValue(at(path, "type"), type, types, report);
   };

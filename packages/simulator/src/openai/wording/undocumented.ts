@@ -51,6 +51,10 @@ export const UNDOCUMENTED_CHAT: readonly UndocumentedCase[] = [
     reason: "The helpers of the official SDK add them to messages that its guides send back whole.",
   },
   {
+    accepted: "the fields of an answer in a part of its content",
+    reason: "The Agents SDK of OpenAI (0.20.0) sends every text of an answer back in this form.",
+  },
+  {
     accepted: "an empty list of stop sequences",
     reason: "The API reference names only the maximum.",
   },

@@ -56,26 +56,39 @@ const file: Check = (value, inspection) => {
 };
 
 /**
- * Content parts of all roles, in the order in which the API lists them. `message-rules.ts` checks which role
- * has which parts. The SDK has no type `audio`.
+ * Checks content by its parts. The types are in the order in which the API lists them. `message-rules.ts` checks
+ * which role has which parts. The SDK has no type `audio`.
+ * @param more further fields of text and refusals
  */
-const part = tagged({
-  text: { text: required(string), ...marked },
-  image_url: {
-    image_url: required(object({ url: required(imageUrl), detail: oneOf("auto", "low", "high") })),
-    ...marked,
-  },
-  input_audio: {
-    input_audio: required(object({ data: required(string), format: required(oneOf("wav", "mp3")) })),
-    ...marked,
-  },
-  refusal: { refusal: required(string) },
-  audio: { audio: anything },
-  file: { file: required(file), ...marked },
-});
+function contentWith(more: Fields): Check {
+  const part = tagged({
+    text: { text: required(string), ...marked, ...more },
+    image_url: {
+      image_url: required(object({ url: required(imageUrl), detail: oneOf("auto", "low", "high") })),
+      ...marked,
+    },
+    input_audio: {
+      input_audio: required(object({ data: required(string), format: required(oneOf("wav", "mp3")) })),
+      ...marked,
+    },
+    refusal: { ...more, refusal: required(string) },
+    audio: { audio: anything },
+    file: { file: required(file), ...marked },
+  });
+  return union({ string: anything, "array of objects": filledList(part, { of: "objects" }) });
+}
 
-const parts = filledList(part, { of: "objects" });
-const content: Check = union({ string: anything, "array of objects": parts });
+const content = contentWith({});
+
+/** Fields of an answer that the Agents SDK adds to each part of it: see `UNDOCUMENTED_CHAT`. */
+const answerContent = contentWith({
+  role: anything,
+  refusal: anything,
+  annotations: anything,
+  audio: anything,
+  function_call: anything,
+  tool_calls: anything,
+});
 
 // Calls
 
@@ -111,7 +124,7 @@ const anyMessage = tagged(
   {
     system: { ...spoken, ...participant },
     assistant: {
-      ...spoken,
+      content: nullable(answerContent),
       ...participant,
       refusal: nullable(string),
       audio: nullable(object({ id: required(string) })),

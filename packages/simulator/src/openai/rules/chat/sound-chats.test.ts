@@ -204,6 +204,20 @@ const UNDOCUMENTED: Readonly<Record<string, readonly [body: object, call?: ChatC
       ],
     },
   ],
+  "the fields of an answer in a part of its content": [
+    {
+      messages: [
+        user("go"),
+        {
+          role: "assistant",
+          content: [{ type: "text", text: "Sure.", role: "assistant", refusal: null, annotations: [] }],
+        },
+        user("more"),
+        { role: "assistant", content: [{ type: "refusal", refusal: "No.", role: "assistant" }] },
+        user("why?"),
+      ],
+    },
+  ],
   "an empty list of stop sequences": [{ stop: [] }],
   "the name of the function in a tool message": [
     { messages: [calls("a"), { ...output("a"), name: "Read" }] },
