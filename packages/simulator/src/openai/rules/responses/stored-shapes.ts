@@ -5,13 +5,14 @@ import { type Check, Inspection } from "../shape/inspection.ts";
 import { type Body, checkFields, metadata } from "./body-shape.ts";
 import { inputItem } from "./item-shapes.ts";
 
-/** Maximum items that one call adds to a conversation, according to the types of the official SDK. */
-const MAX_ADDED_ITEMS = 20;
-
-/** Maximum items of a page. The client of OpenAI documents it: openai/openai-agents-python, pull request 4228. */
+/** Maximum items of a page. The API enforces it: openai/openai-agents-python#4721. */
 const LARGEST_PAGE = 100;
 
-const items: Check = list(inputItem, { of: "input items", maximum: MAX_ADDED_ITEMS });
+/**
+ * Sources conflict on the number of items: the types of the SDK say at most 20 in one call, but the Agents SDK of
+ * OpenAI (0.20.0) adds all items of a run at once. No answer about the limit is captured, so there is none.
+ */
+const items: Check = list(inputItem, { of: "input items" });
 
 interface StoredBody {
   readonly fields: Body;
