@@ -221,6 +221,16 @@ describe("the ready-made behaviors always, echo and callTool", () => {
     expect(callTool("Read", {}, { thenSay: "thanks" })(answered)).toEqual(textTurn("thanks"));
   });
 
+  it("a turn with a tool call for one provider does not make calls to the other one side calls", () => {
+    const script = scriptedTurns([
+      { ...toolTurn("Read"), when: { provider: "anthropic" } },
+      { ...textTurn("Hi."), when: { provider: "openai" }, times: 2 },
+    ]);
+    expect(script({ ...hello, provider: "openai" })).toMatchObject(textTurn("Hi."));
+    expect(script(hello)).toBeUndefined();
+    expect(script({ ...hello, tools: [{ name: "Read" }] })).toMatchObject(toolTurn("Read"));
+  });
+
   it.each([
     [{ blocks: ["Hello."] }, "blocks[0] of turn 1 is not a block"],
     [{ blocks: [{ type: "txt", text: "Hello." }] }, "blocks[0] of turn 1 is not a block"],

@@ -128,7 +128,10 @@ class SideCalls {
     if (typeof turn !== "object") return;
     const { when } = turn;
     const isAboutTools = typeof when === "object" && (when.tools !== undefined || when.purpose !== undefined);
-    if (!isAboutTools && turn.blocks.some(({ type }) => type === "tool_use")) this.#scriptCallsTools = true;
+    if (isAboutTools || !turn.blocks.some(({ type }) => type === "tool_use")) return;
+    // A turn for one provider says nothing about the clients of the other one.
+    if (typeof when === "object" && when.provider !== undefined) this.#providersWithTools.add(when.provider);
+    else this.#scriptCallsTools = true;
   }
 
   learnFromCall({ tools, provider }: SeenRequest): void {

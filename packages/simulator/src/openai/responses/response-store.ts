@@ -8,6 +8,11 @@ import type { ResponseObject } from "./response-object.ts";
  * runs for weeks must not fill the memory, so it forgets the response that was unused for the longest time.
  */
 const KEPT_RESPONSES = 2_000;
+/**
+ * Total size in bytes of the responses, and again of the items. A client may send its whole conversation with
+ * every call, so a limit for the number alone would allow several gigabytes.
+ */
+const KEPT_BYTES = 200_000_000;
 /** Number of items that references and rules find by id. */
 const KEPT_ITEMS = 20 * KEPT_RESPONSES;
 /** Number of conversations that all projects together keep. */
@@ -40,15 +45,21 @@ interface KnownItem {
 
 /** Responses, items and conversations that the API stores. Each project sees only its own. */
 export class ResponseStore {
-  readonly #responses = new LRUCache<string, StoredResponse>({ max: KEPT_RESPONSES });
-  readonly #items = new LRUCache<string, KnownItem>({ max: KEPT_ITEMS });
+  readonly #responses = new LRUCache<string, StoredResponse>({
+    max: KEPT_RESPONSES,
+    maxSize: KEPT_BYTES,
+  });
+  readonly #items = new LRUCache<string, KnownItem>({ max: KEPT_ITEMS, maxSize: KEPT_BYTES });
   readonly #conversations = new LRUCache<string, StoredConversation>({ max: KEPT_CONVERSATIONS });
 
-  save(project: string, stored: Omit<StoredResponse, "polls" | "isCancelled">): void {
+  /** @param inputBytes size of the request, which is also the size of its items */
+  save(project: string, stored: Omit<StoredResponse, "polls" | "isCancelled">, inputBytes: number): void {
     const { response, input } = stored;
-    this.#responses.set(key(project, response.id), { ...stored, polls: 0, isCancelled: false });
-    this.keepItems(project, input);
-    this.keepItems(project, response.output);
+    const outputBytes = sizeOf(response.output);
+    const size = inputBytes + outputBytes;
+    this.#responses.set(key(project, response.id), { ...stored, polls: 0, isCancelled: false }, { size });
+    this.keepItems(project, input, inputBytes);
+    this.keepItems(project, response.output, outputBytes);
   }
 
   find(project: string, id: string): StoredResponse | undefined {
@@ -80,13 +91,14 @@ export class ResponseStore {
   }
 
   /** Remembers items by id, each with the last reasoning item before it in the same list. */
-  keepItems(project: string, items: readonly JsonRecord[]): void {
+  keepItems(project: string, items: readonly JsonRecord[], bytes: number = sizeOf(items)): void {
+    const size = Math.ceil(bytes / items.length);
     let requiredReasoning: string | undefined;
     for (const item of items) {
       if (typeof item.id !== "string") continue;
       const known = this.#items.get(key(project, item.id));
       // An item that comes back as input keeps the reasoning of the output that it was part of.
-      this.#items.set(key(project, item.id), known ?? { item, requiredReasoning });
+      this.#items.set(key(project, item.id), known ?? { item, requiredReasoning }, { size });
       if (item.type === "reasoning") requiredReasoning = item.id;
       else if (isOfClient(item)) requiredReasoning = undefined;
     }
@@ -118,6 +130,8 @@ export class ResponseStore {
     this.keepItems(project, items);
   }
 }
+
+const sizeOf = (items: readonly JsonRecord[]): number => JSON.stringify(items).length;
 
 const key = (project: string, id: string): string => `${project}/${id}`;
 

@@ -252,7 +252,7 @@ export class Responses {
   }
 
   /** Stores a response and extends its conversation, unless the request says not to store it. */
-  #keep({ body, workspace }: OpenAiRequest, response: ResponseObject): void {
+  #keep({ body, bytes, workspace }: OpenAiRequest, response: ResponseObject): void {
     const items = inputItems(body.input).filter(({ type }) => type !== "compaction_trigger");
     const newId = this.#idsFor({ items: response.output });
     const input = items.map((item) => storedInputItem(item, newId));
@@ -261,12 +261,9 @@ export class Responses {
     if (conversation !== undefined)
       this.store.extendConversation(workspace, conversation, [...input, ...response.output]);
     if (body.store === false) return;
-    this.store.save(workspace, {
-      response,
-      input,
-      previousId: stringField(body, "previous_response_id"),
-      isStreamed: body.stream === true,
-    });
+    const previousId = stringField(body, "previous_response_id");
+    const isStreamed = body.stream === true;
+    this.store.save(workspace, { response, input, previousId, isStreamed }, bytes);
   }
 
   /**
