@@ -18,6 +18,8 @@ export interface EventOptions {
   readonly obfuscates: boolean;
   /** Sequence number after which the stream starts. A client that reconnects sends it. */
   readonly startingAfter?: number;
+  /** Called after the last event, unless the client disconnects before it. */
+  readonly onEnd?: () => void;
 }
 
 /** Length to which `obfuscation` pads a delta. A delta that is longer gets an empty padding. */
@@ -60,6 +62,7 @@ function* encoded(response: ResponseObject, options: EventOptions, counter: Coun
     if (sequence_number <= (options.startingAfter ?? -1)) continue;
     yield encodeEvent({ type, sequence_number, ...fields });
   }
+  options.onEnd?.();
 }
 
 interface BareEvent {

@@ -27,6 +27,8 @@ export interface StoredResponse {
   readonly isStreamed: boolean;
   /** Number of times that a client asked for the response since it was created in the background. */
   polls: number;
+  /** True if the stream was sent to its end, so that a poll cannot find the response in progress. */
+  isStreamEnded: boolean;
   /** True for a response in the background that the client cancelled. */
   isCancelled: boolean;
 }
@@ -53,17 +55,31 @@ export class ResponseStore {
   readonly #conversations = new LRUCache<string, StoredConversation>({ max: KEPT_CONVERSATIONS });
 
   /** @param inputBytes size of the request, which is also the size of its items */
-  save(project: string, stored: Omit<StoredResponse, "polls" | "isCancelled">, inputBytes: number): void {
+  save(
+    project: string,
+    stored: Omit<StoredResponse, "polls" | "isStreamEnded" | "isCancelled">,
+    inputBytes: number,
+  ): void {
     const { response, input } = stored;
     const outputBytes = sizeOf(response.output);
     const size = inputBytes + outputBytes;
-    this.#responses.set(key(project, response.id), { ...stored, polls: 0, isCancelled: false }, { size });
+    this.#responses.set(
+      key(project, response.id),
+      { ...stored, polls: 0, isStreamEnded: false, isCancelled: false },
+      { size },
+    );
     this.keepItems(project, input, inputBytes);
     this.keepItems(project, response.output, outputBytes);
   }
 
   find(project: string, id: string): StoredResponse | undefined {
     return this.#responses.get(key(project, id));
+  }
+
+  /** Remembers that the stream of a response in the background was sent to its end. */
+  endStream(project: string, id: string): void {
+    const stored = this.find(project, id);
+    if (stored !== undefined) stored.isStreamEnded = true;
   }
 
   /** Forgets a response. Its items stay known, because later responses may contain them. */

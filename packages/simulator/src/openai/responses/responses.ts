@@ -141,6 +141,7 @@ export class Responses {
       isQueued,
       reportsCompacting: asksForCompaction(inputItems(body.input)),
       obfuscates: field(body.stream_options, "include_obfuscation") !== false,
+      onEnd: () => this.store.endStream(request.workspace, response.id),
     };
     return { kind: "stream", ...responseStream(response, options), ...shared };
   }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SeenRequest } from "../../exchange.ts";
 import { type Simulator, startSimulator } from "../../simulator.ts";
-import { call, MODEL, refused, respond } from "./client.case.ts";
+import { call, eventsOf, MODEL, type ResponseBody, refused, respond } from "./client.case.ts";
 
 let simulator: Simulator;
 let seen: SeenRequest[];
@@ -94,6 +94,13 @@ describe("stored responses", () => {
     for (let poll = 0; poll < 3; poll++)
       statuses.push(String((await call(simulator, `responses/${id}`)).body.status));
     expect(statuses).toEqual(["queued", "in_progress", "completed", "completed"]);
+  });
+
+  it("a response in the background is complete at the first poll after its whole stream", async () => {
+    const events = await eventsOf(simulator, { input: "One", background: true });
+    expect(events.at(-1)?.type).toBe("response.completed");
+    const response = events[0]?.response as ResponseBody | undefined;
+    expect((await call(simulator, `responses/${response?.id}`)).body.status).toBe("completed");
   });
 
   it("only a response in the background can be cancelled, and it stays cancelled", async () => {

@@ -143,13 +143,13 @@ const conversationObject = ({ id, createdAt, metadata }: StoredConversation): Js
 
 /**
  * Returns a stored response. A response in the background is in progress at the first poll and complete at the
- * second, because the clock of the simulator may stand still.
+ * second, because the clock of the simulator may stand still. After its whole stream, it is complete at once.
  */
 function poll(stored: StoredResponse): ResponseObject {
   const { response } = stored;
   if (response.background !== true) return response;
   if (stored.isCancelled) return { ...response, ...NOT_YET, status: "cancelled", output: [] };
-  return stored.polls++ === 0 ? { ...response, ...NOT_YET, output: [] } : response;
+  return stored.polls++ === 0 && !stored.isStreamEnded ? { ...response, ...NOT_YET, output: [] } : response;
 }
 
 /** Cancels a response in the background. A response that is complete stays complete. */
@@ -170,6 +170,9 @@ function restream(stored: StoredResponse, { query, headers }: StoredCall): Answe
       isQueued: true,
       reportsCompacting: false,
       obfuscates: query.get("include_obfuscation") !== "false",
+      onEnd: () => {
+        stored.isStreamEnded = true;
+      },
       ...(after === null ? {} : { startingAfter: Number(after) }),
     }),
   };
