@@ -1,12 +1,14 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { anthropicModel } from "@longhaul/anthropic";
 import type { Model } from "@longhaul/core";
+import { MODELS } from "@longhaul/core/measure";
 import type {
   Behavior,
   Fault,
   FaultCandidate,
   FaultConditions,
   LoggedRequest,
+  ModelOptions,
   MovableClock,
 } from "@longhaul/simulator";
 import { asList } from "../../packages/core/src/messages/untrusted.ts";
@@ -35,6 +37,14 @@ type PromptTokens = (call: Pick<FaultCandidate, "body">) => number;
 export const ENGINE = "engine";
 const TAG_HEADER = "x-soak-call";
 
+/** The retired models of the table, which the simulator serves only on request. Hosts still resume their sessions. */
+function retiredModels(windowTokens: number): readonly ModelOptions[] {
+  const served = new Catalog(undefined, windowTokens);
+  return Object.entries(MODELS)
+    .filter(([id]) => id.startsWith("claude-") && served.find(id) === undefined)
+    .map(([id, { maxOutputTokens }]) => ({ id, windowTokens, maxOutputTokens }));
+}
+
 /** The strict simulator in this process, without sockets. Each request carries the name of its sender. */
 export class Provider {
   readonly #log = new RequestLog({
@@ -61,7 +71,8 @@ export class Provider {
   static async open(options: ProviderOptions): Promise<Provider> {
     const counter = await createTokenCounter(options.countText);
     const { clock } = options;
-    const catalog = new Catalog(undefined, options.windowTokens);
+    const models = retiredModels(options.windowTokens);
+    const catalog = new Catalog(models, options.windowTokens);
     const promptTokens: PromptTokens = ({ body }) => {
       const model = catalog.find(body?.model);
       if (body === undefined || model === undefined) return 0;
@@ -69,7 +80,7 @@ export class Provider {
       const parts = { tools, system, messages: asList(body.messages), body };
       return buildPrompt(parts, model, { tree: new PrefixTree(), counter }).tokens;
     };
-    return new Provider((log) => beginSession(options, { counter, clock, log }), promptTokens);
+    return new Provider((log) => beginSession({ ...options, models }, { counter, clock, log }), promptTokens);
   }
 
   get requests(): readonly LoggedRequest[] {
