@@ -1,3 +1,4 @@
+import { imageTypeOf } from "../../shape/image-type.ts";
 import { string } from "../../shape/shape-check.ts";
 import { refuse } from "../wording/refuse.ts";
 import type { Check } from "./shape/inspection.ts";
@@ -9,7 +10,7 @@ const DATA_HEADER = /^data:([^;,]*)(;[^,]*)?,/i;
 const MAX_HEADER_CHARACTERS = 256;
 const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
 
-/** Checks the address of an image: a web address, or a data URL with an image in base64. */
+/** Checks the address of an image: a web address, or a data URL with an image that the API can decode. */
 export const imageUrl: Check = (value, inspection) => {
   string(value, inspection);
   const url = value as string;
@@ -18,5 +19,7 @@ export const imageUrl: Check = (value, inspection) => {
   if (header === null) return refuse("urlInvalid", inspection.path, { path: inspection.path });
   const [text, type = ""] = header;
   if (!type.toLowerCase().startsWith("image/")) refuse("imageMimeType");
-  if (!/;base64,$/i.test(text) || !BASE64.test(url.slice(text.length))) refuse("imageData", inspection.path);
+  const data = url.slice(text.length);
+  if (!/;base64,$/i.test(text) || !BASE64.test(data)) refuse("imageData", inspection.path);
+  if (imageTypeOf(data) === undefined) refuse("imageUnsupported");
 };

@@ -51,6 +51,13 @@ export const CHAT_TEXTS = {
     text: "Invalid base64 image_url.",
     source: "captured: quoted in many public repositories",
   },
+  imageUnsupported: {
+    verified: true,
+    text: "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
+    code: "invalid_image_format",
+    source:
+      "captured: github.com/marketing-factory/ai-filemetadata/issues/18, with the code of imageMimeType. CosmosShadow/gptpdf#6 shows an older text",
+  },
   fileSource: {
     text: "Invalid '{path}'. Provide one of 'file_id' or 'file_data'.",
     code: "invalid_value",

@@ -20,7 +20,8 @@ type MessageRow = [
   call?: ChatCall,
 ];
 
-const PNG = "data:image/png;base64,iVBORw0KGgo=";
+const PNG =
+  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const long = (length: number): string => "x".repeat(length);
 
 const SHAPES: readonly MessageRow[] = [
@@ -194,6 +195,18 @@ const SHAPES: readonly MessageRow[] = [
       message: "Invalid base64 image_url.",
       param: "messages[0].content[0].image_url.url",
       code: null,
+    },
+  ],
+  [
+    "an image that cannot be decoded",
+    [user([image(PNG)])],
+    [user([image("data:image/png;base64,AAAA")])],
+    {
+      rule: "imageUnsupported",
+      message:
+        "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
+      param: null,
+      code: "invalid_image_format",
     },
   ],
   [

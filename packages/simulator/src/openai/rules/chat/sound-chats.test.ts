@@ -15,6 +15,9 @@ import {
   user,
 } from "./chat-bench.case.ts";
 
+const PNG =
+  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 const functionTools = [
   tool({ description: "Reads a file." }),
   tool({
@@ -71,9 +74,7 @@ const SOUND: readonly [conversation: string, body: object, call?: ChatCall][] = 
   [
     "images",
     {
-      messages: [
-        user([text("what?"), image(), image("data:image/jpeg;base64,/9j/4AAQ", { detail: "high" })]),
-      ],
+      messages: [user([text("what?"), image(), image(PNG, { detail: "high" })])],
     },
   ],
   [
