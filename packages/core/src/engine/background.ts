@@ -239,7 +239,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
     const fork = forkNow(parts);
     const options = compactOptions(parts, { trigger: "auto", plan, targetTokens }, () => undefined);
     this.#run(plan.tokensBefore, false, async (signal) => {
-      const { prepareSummary } = await loadCarryOut();
+      const { prepareSummary } = await loadCarryOut(signal);
       return {
         ids: idsOf(plan.summarized),
         keptTokens: plan.keptTokens,
@@ -257,7 +257,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
     this.#run(plan.tokensBefore, true, async (signal) => {
       // The provider has not cached this input, so no fork is possible. The hooks have already run.
       const alone = { ...NO_BUILT_IN_FALLBACK, fork: undefined, hooks: undefined, instructions, signal };
-      const { prepareSummary } = await loadCarryOut();
+      const { prepareSummary } = await loadCarryOut(signal);
       const next = await prepareSummary(fresh, { ...options, ...alone });
       const attempts = [...written.attempts, ...next.written.attempts];
       return {

@@ -4,7 +4,6 @@ import { measureRequest } from "../measure/tokens/measure.ts";
 import type { EntryLink } from "../messages/entry.ts";
 import { LonghaulError } from "../messages/errors.ts";
 import { formatCount } from "../messages/text.ts";
-import { untilAborted } from "../models/abortable.ts";
 import { loadPart } from "../models/load-part.ts";
 import { maxMediaFor } from "../request/check/limits.ts";
 import { after } from "./after.ts";
@@ -181,10 +180,7 @@ class ConversationCompactor implements Compactor {
   ): Promise<Turn<T>> {
     return this.#enqueue(async () => {
       requireUndoOptions(options);
-      const { undoStep } = await untilAborted(
-        options.signal,
-        loadPart("undo", () => import("./undo.ts")),
-      );
+      const { undoStep } = await loadPart("undo", () => import("./undo.ts"), options.signal);
       return undoStep(this.#parts, messages, { redo, signal: options.signal });
     });
   }
@@ -198,17 +194,17 @@ class ConversationCompactor implements Compactor {
 
 /**
  * Recovers from a failed call. If the code for that cannot be loaded, reports the failure and returns
- * undefined, so that the host shows the error of its call. A missing connection often causes both.
+ * undefined, so that the host shows the error of its call. A missing connection often causes both. After an
+ * abort, nobody wants a retry, so the host gets its error without waiting for a file.
  */
 async function recoverIfLoaded<T extends Message>(
   parts: EngineParts,
   error: unknown,
   signal: AbortSignal | undefined,
 ): Promise<Turn<T> | undefined> {
-  const loading = loadPart("recovery", () => import("./recover.ts"));
+  if (signal?.aborted) return undefined;
   try {
-    // An error after an abort is the host's own, so nothing has to stop waiting.
-    const { recover } = await untilAborted(signal?.aborted ? undefined : signal, loading);
+    const { recover } = await loadPart("recovery", () => import("./recover.ts"), signal);
     return await recover<T>(parts, error, signal);
   } catch (failure) {
     if (codeOf(failure) !== "part-not-loaded") throw failure;

@@ -24,8 +24,8 @@ export type CompactionParts = CostParts & Needs<"agentId" | "now" | "newLink" | 
 type CarryOut = typeof import("../compaction/carry-out.ts");
 
 /** Loads the code that carries out a compaction. */
-export const loadCarryOut = (): Promise<CarryOut> =>
-  loadPart("compaction", () => import("../compaction/carry-out.ts"));
+export const loadCarryOut = (signal: AbortSignal | undefined): Promise<CarryOut> =>
+  loadPart("compaction", () => import("../compaction/carry-out.ts"), signal);
 
 /** Runs a plan and continues the conversation with the result. A failure changes nothing. */
 export async function runCompaction(parts: CompactionParts, request: CompactionRequest): Promise<Compaction> {
@@ -34,7 +34,7 @@ export async function runCompaction(parts: CompactionParts, request: CompactionR
   parts.reporter.emit({ type: "compaction-started", trigger, tokens: plan.tokensBefore });
   try {
     const { compaction, carryOut } = await withHostStatus(parts.reporter.host, {}, async (onProgress) => {
-      const loaded = await untilAborted(request.signal, loadCarryOut());
+      const loaded = await loadCarryOut(request.signal);
       // Writes the transcript before the model call, because a compaction without a transcript would fail
       // anyway.
       await untilAborted(request.signal, parts.transcript.flush());

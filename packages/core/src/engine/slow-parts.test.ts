@@ -31,6 +31,11 @@ describe("a part of core that is still loading", () => {
     await expect(call).rejects.toMatchObject({ code: "model-aborted" });
   });
 
+  it("recover() after an abort returns without waiting, so that the host shows its own error", async () => {
+    const compactor = createCompactor({ window: { tokens: 60_000 } });
+    expect(await compactor.recover(tooLong, { signal: AbortSignal.abort() })).toBeUndefined();
+  });
+
   it("the start of a compaction is reported before its part is loaded, and its end after an abort", async () => {
     const events: CompactorEvent["type"][] = [];
     const abort = new AbortController();

@@ -4,13 +4,13 @@ import { type Entry, isSummaryEntry } from "../../messages/entry.ts";
 import { LonghaulError } from "../../messages/errors.ts";
 import { contentText } from "../../messages/untrusted.ts";
 import { abortedError, TimeBudget, throwIfAborted, untilAborted } from "../../models/abortable.ts";
-import { loadPart } from "../../models/load-part.ts";
 import { ModelError, type ModelFailureKind } from "../../models/model-error.ts";
 import { type ModelTimeLimits, timedOut, timeLimitsOf } from "../../models/model-time-limits.ts";
 import type { Model } from "../../models/port.ts";
 import { type HookOptions, hookSteps } from "../hook-steps.ts";
 import type { CompactionPlan } from "../plan/compaction-plan.ts";
 import { SMALLEST_SUMMARY_TOKENS } from "../plan/room.ts";
+import { summarize } from "../summary/builtin/summarize.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../summary/summary-budget.ts";
 import { type SummaryVariant, unwrapSummary, withoutQuotedFacts } from "../summary/summary-message.ts";
 import type { SummaryInstructions } from "../summary/summary-prompt.ts";
@@ -428,10 +428,6 @@ function builtInStep(task: SummaryTask, { instructions }: ChainOptions): Step {
     name: "built-in",
     model: undefined,
     run: async () => {
-      const { summarize } = await loadPart(
-        "built-in summarizer",
-        () => import("../summary/builtin/summarize.ts"),
-      );
       const { text } = summarize(entriesToRead(task), {
         countTokens: estimateO200k,
         budgetTokens: task.builtInBudgetTokens,

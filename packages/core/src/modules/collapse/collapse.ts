@@ -102,19 +102,20 @@ interface Staged extends StagedSpan {
 
 interface Staging {
   readonly uuids: readonly string[];
-  readonly done: Promise<void>;
+  /** False if the code that writes summaries cannot be loaded, so that further spans would fail too. */
+  readonly done: Promise<boolean>;
   readonly abort: AbortController;
   /** Stops the model, so that the built-in summarizer writes the summary. */
   readonly giveUpModel: () => void;
 }
+
+type Summarizer = typeof import("./summarize-span.ts");
 
 /**
  * Collapses spans of old messages in the main conversation. It summarizes the spans in the background, one at
  * a time, and replaces their messages in one batch when room is needed. No turn waits for a summary until the
  * window is nearly full.
  */
-type Summarizer = typeof import("./summarize-span.ts");
-
 class Collapse implements AttachedModule {
   readonly #parts: EngineParts;
   readonly #options: CollapseOptions;
@@ -142,11 +143,11 @@ class Collapse implements AttachedModule {
     this.#parts = parts;
     this.#options = options;
     // Starts now, so that no span has to wait. If it fails, the first span tries again and reports the error.
-    this.#loadSummarizer().catch(() => undefined);
+    this.#loadSummarizer(undefined).catch(() => undefined);
   }
 
-  async #loadSummarizer(): Promise<Summarizer> {
-    const loaded = await loadPart("summaries of spans", () => import("./summarize-span.ts"));
+  async #loadSummarizer(signal: AbortSignal | undefined): Promise<Summarizer> {
+    const loaded = await loadPart("summaries of spans", () => import("./summarize-span.ts"), signal);
     this.#summarizer = loaded;
     return loaded;
   }
@@ -277,7 +278,7 @@ class Collapse implements AttachedModule {
       while (this.#isAbove(WAIT_SHARE)) {
         if (this.#staging === undefined) this.#stageNext();
         if (this.#staging === undefined) return;
-        await untilAborted(signal, this.#staging.done);
+        if (!(await untilAborted(signal, this.#staging.done))) return;
       }
     } finally {
       clearTimeout(timer);
@@ -295,20 +296,23 @@ class Collapse implements AttachedModule {
     const abort = new AbortController();
     const model = new AbortController();
     abort.signal.addEventListener("abort", () => model.abort(), { once: true });
-    const done = this.#stage(plan, abort.signal, model.signal).then(() =>
-      this.#continueStaging(abort.signal),
-    );
+    const done = this.#stage(plan, abort.signal, model.signal).then((isLoaded) => {
+      this.#continueStaging(abort.signal, isLoaded);
+      return isLoaded;
+    });
     this.#staging = { uuids: plan.uuids, done, abort, giveUpModel: () => model.abort() };
   }
 
   /**
-   * Starts the next span. An error must not end the process, because possibly no caller waits for the result.
+   * Starts the next span, unless summaries cannot be written now. An error must not end the process, because
+   * possibly no caller waits for the result.
    */
-  #continueStaging(signal: AbortSignal): void {
+  #continueStaging(signal: AbortSignal, isLoaded: boolean): void {
     if (signal.aborted) return;
     this.#staging = undefined;
+    if (!isLoaded) this.#exhaustedAt = this.#sizeAfterCommit();
     try {
-      if (this.#isAbove(STAGE_SHARE)) this.#stageNext();
+      if (isLoaded && this.#isAbove(STAGE_SHARE)) this.#stageNext();
     } catch (error) {
       this.#parts.reporter.emit({ type: "span-failed", reason: codeOf(error), durationMs: 0 });
     }
@@ -329,7 +333,8 @@ class Collapse implements AttachedModule {
     return this.#expanded.size === 0 ? plan() : (plan(this.#expanded) ?? plan());
   }
 
-  async #stage(plan: SpanPlan, signal: AbortSignal, modelSignal: AbortSignal): Promise<void> {
+  /** Returns false if the code that writes summaries cannot be loaded. A later attempt may load it. */
+  async #stage(plan: SpanPlan, signal: AbortSignal, modelSignal: AbortSignal): Promise<boolean> {
     const parts = this.#parts;
     const startedAt = parts.now();
     const passed = (): number => parts.now() - startedAt;
@@ -338,12 +343,12 @@ class Collapse implements AttachedModule {
       parts.reporter.emit({ type: "span-failed", reason: codeOf(error), durationMs: passed() });
     };
     try {
-      const summary = await this.#summarize(plan, modelSignal, (error) => {
+      const summary = await this.#summarize(plan, { signal, modelSignal }, (error) => {
         if (signal.aborted) return;
         this.#hasModelFailed = true;
         failed(error);
       });
-      if (signal.aborted) return;
+      if (signal.aborted) return true;
       const { uuids, messages, tokens: tokensBefore } = plan;
       const { text, by, usage, tokens: tokensAfter } = summary;
       const spanId = parts.options.ports.newUuid();
@@ -354,25 +359,28 @@ class Collapse implements AttachedModule {
       const figures = { messages, tokensBefore, tokensAfter, usage, durationMs: passed() };
       parts.reporter.emit({ type: "span-staged", by, ...figures });
     } catch (error) {
-      if (signal.aborted) return;
-      for (const uuid of plan.uuids) this.#failed.add(uuid);
+      if (signal.aborted) return true;
       failed(error);
+      if (this.#summarizer === undefined) return false;
+      for (const uuid of plan.uuids) this.#failed.add(uuid);
     }
+    return true;
   }
 
   async #summarize(
     plan: SpanPlan,
-    modelSignal: AbortSignal,
+    { signal, modelSignal }: Readonly<Record<"signal" | "modelSignal", AbortSignal>>,
     onFailure: (error: unknown) => void,
   ): Promise<SpanSummary> {
     const { options, gauge } = this.#parts;
     const { summarizer, timeoutMs = SPAN_TIMEOUT_MS } = this.#options;
+    // The time limit is for the model, so it starts when the code is loaded.
+    const { summarizeSpan } = this.#summarizer ?? (await this.#loadSummarizer(signal));
     // A waiting turn waits for a hung model once, not once for each span.
-    const isBuiltIn =
-      summarizer === "built-in" || this.#isOutOfTime || (this.#isWaitedFor && this.#hasModelFailed);
-    const summary = await withTimeLimit(modelSignal, timeoutMs, async (limited) => {
-      const { summarizeSpan } = this.#summarizer ?? (await this.#loadSummarizer());
-      return await summarizeSpan(plan, {
+    const isOutOfTime = this.#isOutOfTime || modelSignal.aborted;
+    const isBuiltIn = summarizer === "built-in" || isOutOfTime || (this.#isWaitedFor && this.#hasModelFailed);
+    const summary = await withTimeLimit(isBuiltIn ? signal : modelSignal, timeoutMs, (limited) =>
+      summarizeSpan(plan, {
         model: isBuiltIn ? undefined : (options.compaction.model ?? options.model),
         countTokens: gauge.countTokens,
         windowOf: gauge.windowOf,
@@ -380,8 +388,8 @@ class Collapse implements AttachedModule {
         transcriptPath: options.transcript?.path,
         signal: limited,
         onFailure,
-      });
-    });
+      }),
+    );
     if (summary.by === "direct") this.#hasModelFailed = false;
     return summary;
   }

@@ -1,6 +1,6 @@
 import { estimateO200k } from "../../../measure/tokens/estimate/o200k.ts";
 import { measureRequest } from "../../../measure/tokens/measure.ts";
-import { throwIfAborted, untilAborted } from "../../../models/abortable.ts";
+import { throwIfAborted } from "../../../models/abortable.ts";
 import { loadPart } from "../../../models/load-part.ts";
 import { estimateRequest, PLAIN_CAPABILITIES } from "../../../models/plain-model.ts";
 import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from "../../../models/port.ts";
@@ -33,9 +33,10 @@ async function* streamSummary(
 ): AsyncGenerator<ModelEvent> {
   throwIfAborted(call?.signal);
   yield { type: "start", id: "built-in", model: BUILT_IN_MODEL_NAME };
-  const { answerTo } = await untilAborted(
+  const { answerTo } = await loadPart(
+    "built-in summarizer",
+    () => import("./summarize-messages.ts"),
     call?.signal,
-    loadPart("built-in summarizer", () => import("./summarize-messages.ts")),
   );
   const text = answerTo(request.messages, budgetTokens);
   throwIfAborted(call?.signal);
