@@ -17,3 +17,14 @@ export function sendError(
   response.writeHead(status, { "content-type": "application/json", "x-should-retry": "false" });
   response.end(JSON.stringify(body));
 }
+
+/** Status with which codex and other clients use HTTP in place of a WebSocket at once (RFC 9110, section 15.5.22). */
+export const UPGRADE_REQUIRED = 426;
+
+/** Refuses a request for a WebSocket. Returns false for any other request. */
+export function refusesUpgrade(request: IncomingMessage, response: ServerResponse): boolean {
+  if (request.headers.upgrade === undefined) return false;
+  const message = "WebSockets are neither recorded nor replayed. Use HTTP.";
+  sendError(request, response, { status: UPGRADE_REQUIRED, code: "invalid_request_error", message });
+  return true;
+}

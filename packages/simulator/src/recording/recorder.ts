@@ -14,7 +14,7 @@ import { strangerIn } from "../server/access.ts";
 import { receiveBody } from "../server/body.ts";
 import { type LocalServer, listen } from "../server/listen.ts";
 import { keptHeaders, type RecordedAnswer } from "./exchange-record.ts";
-import { sendError } from "./provider-error.ts";
+import { refusesUpgrade, sendError } from "./provider-error.ts";
 import { MAX_BODY_BYTES, recordedRequest } from "./received-request.ts";
 import { RecordingWriter } from "./recording-file.ts";
 import { KeyRemover } from "./secrets.ts";
@@ -106,6 +106,8 @@ async function forward(
     sendError(request, response, { status: 403, code: "permission_error", message: stranger });
     return { status: undefined, problem: stranger };
   }
+  if (refusesUpgrade(request, response))
+    return { status: undefined, problem: "WebSockets are not recorded." };
   const remover = new KeyRemover(request.headers);
   let content: Buffer;
   try {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFile, readFile, stat, writeFile } from "node:fs/promises";
-import { request as httpRequest } from "node:http";
+import { get, request as httpRequest, type IncomingMessage } from "node:http";
 import { gzipSync } from "node:zlib";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
@@ -328,6 +328,20 @@ describe("the recorder as a proxy", () => {
     expect(refused).toMatchObject({ status: 502, error: { error: { type: "api_error" } } });
     const openAi = await post(url, {}, "/v1/models");
     expect(openAi.status).toBe(502);
+  });
+
+  it("recorder and replay answer a request for a WebSocket so that the client uses HTTP", async () => {
+    const upstream = await startUpstream((_, response) => response.end("{}"));
+    const { url } = await record(upstream);
+    const upgrade = async (at: string): Promise<number | undefined> => {
+      const headers = { connection: "Upgrade", upgrade: "websocket" };
+      const [answer] = (await once(get(`${at}/v1/responses`, { headers }), "response")) as [IncomingMessage];
+      answer.resume();
+      return answer.statusCode;
+    };
+    expect(await upgrade(url)).toBe(426);
+    const replayed = await replay();
+    expect([replayed.size, await upgrade(replayed.url), replayed.unmatched]).toEqual([0, 426, []]);
   });
 
   it("recorder and replay refuse web pages of other origins", async () => {

@@ -5,7 +5,7 @@ import { receiveBody } from "../server/body.ts";
 import { type LocalServer, listen } from "../server/listen.ts";
 import { canonicalBody, describeDifference, differencesBetween, keyOf } from "./canonical.ts";
 import type { RecordedAnswer, RecordedExchange, RecordedRequest } from "./exchange-record.ts";
-import { sendError } from "./provider-error.ts";
+import { refusesUpgrade, sendError, UPGRADE_REQUIRED } from "./provider-error.ts";
 import { MAX_BODY_BYTES, recordedRequest } from "./received-request.ts";
 import { readRecording } from "./recording-file.ts";
 import { KeyRemover } from "./secrets.ts";
@@ -145,6 +145,7 @@ async function replay(
   };
   const stranger = strangerIn(request.headers);
   if (stranger !== undefined) return refuse(403, "permission_error", stranger);
+  if (refusesUpgrade(request, response)) return { status: UPGRADE_REQUIRED, problem: undefined };
   let content: Buffer;
   try {
     ({ content } = await receiveBody(request, MAX_BODY_BYTES));
