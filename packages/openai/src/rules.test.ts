@@ -90,4 +90,15 @@ describe("options", () => {
     const input = [{ type: "item_reference", id: "fc_1" }, output];
     expect(checkResponsesRequest({ model: "m", input }).findings).toEqual([]);
   });
+
+  it("judges an image with much white space in its data", () => {
+    const imageUrl = (data: string): object => ({ url: `data:image/png;base64,AA${data}` });
+    const check = (data: string): readonly string[] => {
+      const content = [{ type: "image_url", image_url: imageUrl(data) }];
+      const { findings } = checkChatRequest({ model: "m", messages: [{ role: "user", content }] });
+      return findings.map(({ rule }) => rule);
+    };
+    expect(check(`${" ".repeat(200_000)}%`)).toEqual(["image-url"]);
+    expect(check("= =\n")).toEqual([]);
+  });
 });

@@ -8,7 +8,8 @@ const WEB_ADDRESS = /^https?:\/\/[^\s/]/i;
 const DATA_HEADER = /^data:([^;,]*)(;[^,]*)?,/i;
 /** Longest beginning of a data URL that is searched for its comma, in characters. */
 const MAX_HEADER_CHARACTERS = 256;
-const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
+/** Base64, in which the API ignores white space. No two neighbors match it, so the time stays linear. */
+const BASE64 = /^[A-Za-z0-9+/\s]+(?:=\s*){0,2}$/;
 
 /** Checks the address of an image: a web address, or a data URL with an image that the API can decode. */
 export const imageUrl: Check = (value, inspection) => {

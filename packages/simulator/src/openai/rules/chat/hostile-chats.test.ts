@@ -82,6 +82,12 @@ describe("hostile requests to chat completions", () => {
     expect(refusalOf({ messages: turns })).toBe("accepted");
   });
 
+  it("white space in the data of an image does not stop the simulator", () => {
+    const url = `data:image/png;base64,AA${" ".repeat(200_000)}%`;
+    const messages = [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }];
+    expect(refusalOf({ messages })).toMatchObject({ rule: "imageData" });
+  });
+
   it("arbitrary bodies get an answer with a known rule and filled placeholders", () => {
     const rules: Readonly<Record<string, OpenAiTextRow>> = RULE_TEXTS;
     const message = fc.oneof(
