@@ -1,4 +1,4 @@
-import type { ApiRequest } from "@longhaul/core/messages";
+import type { ApiRequest, ContentBlock } from "@longhaul/core/messages";
 import fc from "fast-check";
 import { image, thinking } from "./builders.ts";
 
@@ -54,7 +54,7 @@ function arbitraryBlock(unknownKinds: boolean): fc.Arbitrary<unknown> {
       .tuple(block, fc.option(mark, { freq: 4 }))
       .map(([value, control]) => (control === null ? value : { ...value, cache_control: control }));
   const text = fc.record({ type: fc.constant("text"), text: fc.constantFrom("one", "two", "", " ", "end ") });
-  const nested = fc.array(fc.oneof(text, fc.constant(image()), fc.constant(null)), { maxLength: 2 });
+  const nested = fc.array(fc.oneof(text, arbitraryImage(), fc.constant(null)), { maxLength: 2 });
   return fc.oneof(
     { weight: 5, arbitrary: marked(text) },
     {
@@ -79,7 +79,10 @@ function arbitraryBlock(unknownKinds: boolean): fc.Arbitrary<unknown> {
     { weight: 2, arbitrary: marked(fc.constant(thinking("hm"))) },
     {
       weight: 1,
-      arbitrary: fc.constantFrom<unknown>(image(), image(""), { type: "document", source: null }),
+      arbitrary: fc.oneof(
+        arbitraryImage(),
+        fc.constantFrom<unknown>(image(""), { type: "document", source: null }),
+      ),
     },
     {
       weight: 1,
@@ -110,4 +113,31 @@ function arbitraryBlock(unknownKinds: boolean): fc.Arbitrary<unknown> {
       arbitrary: fc.constantFrom<unknown>(null, "loose", 5, { type: "text" }, { type: "thinking" }),
     },
   );
+}
+
+/** The bytes that start an image of each format, and bytes of formats that no model accepts. */
+const IMAGE_STARTS: Readonly<Record<string, string>> = {
+  "image/png": "\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+  "image/jpeg": "\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x01\0",
+  "image/gif": "GIF89a\x01\0\x01\0\0\0",
+  "image/webp": "RIFF\x24\0\0\0WEBPVP8 ",
+  "image/bmp": "BM\x46\0\0\0\0\0\0\0\x36\0",
+  "": "",
+};
+
+/** Generates an image of any format with any media type, whose data may be cut off or not be base64. */
+export function arbitraryImage(): fc.Arbitrary<ContentBlock> {
+  const bytes = fc
+    .tuple(fc.constantFrom(...Object.values(IMAGE_STARTS)), fc.uint8Array({ maxLength: 24 }))
+    .map(([start, rest]) => btoa(start + String.fromCharCode(...rest)));
+  const data = fc.oneof(
+    { weight: 4, arbitrary: bytes },
+    { weight: 1, arbitrary: bytes.map((whole) => whole.slice(0, -1)) },
+    { weight: 1, arbitrary: fc.string({ unit: "binary" }) },
+  );
+  const mediaType = fc.constantFrom(...Object.keys(IMAGE_STARTS), "image/jpg", "IMAGE/PNG");
+  return fc.record({
+    type: fc.constant("image"),
+    source: fc.record({ type: fc.constant("base64"), media_type: mediaType, data }),
+  }) as unknown as fc.Arbitrary<ContentBlock>;
 }

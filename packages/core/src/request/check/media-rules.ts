@@ -56,7 +56,7 @@ export const mediaSources: Rule = {
       const fault = mediaFault(block);
       if (fault === undefined) {
         const type = actualType(block);
-        if (type === undefined) return block;
+        if (type === undefined || type === block.source.media_type) return block;
         draft.report(
           "media-source",
           "rewritten",
@@ -85,18 +85,18 @@ function mediaFault(block: Media): string | undefined {
   if (!isRecord(source) || typeof source.type !== "string") return "has no source";
   if (source.type !== "base64") return hasSourceField(source) ? undefined : "has no source";
   if (typeof source.data !== "string" || source.data === "") return "has no data";
+  // The data of an image names its format, so a wrong media type is corrected.
+  if (actualType(block) !== undefined) return undefined;
   const allowed = block.type === "image" ? IMAGE_MEDIA_TYPES : DOCUMENT_MEDIA_TYPES;
   const isAllowed = typeof source.media_type === "string" && allowed.has(source.media_type);
   if (!isAllowed) return "has a media type that the API does not accept";
-  const isReadable = block.type !== "image" || imageTypeOf(source.data) !== undefined;
-  return isReadable ? undefined : "has data that is not a PNG, JPEG, GIF or WebP image";
+  return block.type === "image" ? "has data that is not a PNG, JPEG, GIF or WebP image" : undefined;
 }
 
-/** Returns the format of an image if its media type names another one. The API refuses such an image. */
+/** Returns the format that the data of an image names. The API refuses an image with another media type. */
 function actualType({ type, source }: Media): string | undefined {
   if (type !== "image" || source.type !== "base64" || source.data === undefined) return undefined;
-  const actual = imageTypeOf(source.data);
-  return actual === source.media_type ? undefined : actual;
+  return imageTypeOf(source.data);
 }
 
 /** Returns true if the source has the field that its type needs. Unknown source types pass. */
