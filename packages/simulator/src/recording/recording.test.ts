@@ -107,6 +107,7 @@ describe("recording and replaying real clients", () => {
       },
       body: JSON.stringify({
         ...BODY,
+        user: "org-structure, proj_dashboard",
         system: `My keys are ${KEY} and secret-without-known-form. Not sk-proj-abcdefghijklmnop either.`,
       }),
     });
@@ -114,6 +115,7 @@ describe("recording and replaying real clients", () => {
     expect(text).not.toMatch(/secret|cookie-of|query-key-value|org-AbC|0f5b9f3c|user-account|sk-proj/);
     expect(text).toContain('"query":"beta=true&x=%5Bkey+removed%5D"');
     expect(text).toContain("My keys are [key removed] and [key removed].");
+    expect(text).toContain("org-structure, proj_dashboard");
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 

@@ -10,8 +10,9 @@ const SHORTEST_KEY = 16;
 const PATTERNS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\bsk-[A-Za-z0-9_-]{16,}/g, "[key removed]"],
   [/\bAIza[A-Za-z0-9_-]{30,}/g, "[key removed]"],
-  [/\borg-[A-Za-z0-9]{8,}/g, "[organization removed]"],
-  [/\bproj_[A-Za-z0-9]{8,}/g, "[project removed]"],
+  // Ids of the providers have 24 characters. Shorter words, such as `org-structure`, are ordinary text.
+  [/\borg-[A-Za-z0-9]{16,}/g, "[organization removed]"],
+  [/\bproj_[A-Za-z0-9]{16,}/g, "[project removed]"],
 ];
 
 /**
