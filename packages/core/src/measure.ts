@@ -33,7 +33,12 @@ export {
   measureEntries,
   measureRequest,
 } from "./measure/tokens/measure.ts";
-export { type ClaudeFeatures, claudeFeatures, type ThinkingMode } from "./measure/window/claude-features.ts";
+export {
+  type ClaudeFeatures,
+  claudeFeatures,
+  type EffortLevel,
+  type ThinkingMode,
+} from "./measure/window/claude-features.ts";
 export {
   findModel,
   type KnownModel,
