@@ -189,20 +189,4 @@ export const CHAT_TEXTS = {
     text: "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
     source: "captured: github.com/lobehub/lobehub/issues/6735, github.com/BerriAI/litellm/issues/5803",
   },
-
-  // Metadata
-  metadataTooMany: {
-    verified: true,
-    text: "Invalid 'metadata': too many properties. Expected an object with at most {limit} properties, but got an object with {count} properties instead.",
-    code: "object_above_max_properties",
-    source:
-      "measured against the API in August 2026 by a public proxy that copies its refusals; Metadata of the official SDK",
-  },
-  metadataKeyTooLong: {
-    verified: true,
-    text: "Invalid property name in 'metadata': '{name}' is too long. Expected a string with maximum length {limit}, but got a string with length {length} instead.",
-    code: "property_name_above_max_length",
-    source:
-      "measured against the API in August 2026 by a public proxy that copies its refusals; Metadata of the official SDK",
-  },
 } as const;

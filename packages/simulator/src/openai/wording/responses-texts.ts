@@ -90,7 +90,7 @@ const BODY_TEXTS = {
     text: "Invalid '{path}': too many properties. Expected an object with at most {limit} properties, but got an object with {length} properties instead.",
     code: "object_above_max_properties",
     source:
-      "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.6",
+      "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.6. For chat completions measured in August 2026 by a public proxy",
   },
   propertyNameTooLong: {
     verified: true,

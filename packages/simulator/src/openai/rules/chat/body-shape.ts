@@ -14,7 +14,7 @@ import {
   tagged,
 } from "../../../shape/shape-check.ts";
 import { refuse } from "../../wording/refuse.ts";
-import { metadata } from "../metadata.ts";
+import { metadataOf } from "../metadata.ts";
 import { type Check, type Fields, filledList, type Inspection, union } from "../shape/inspection.ts";
 import { functionName, messages, prediction } from "./message-shapes.ts";
 
@@ -153,7 +153,7 @@ const optionalFields: Readonly<Record<string, Check>> = {
   logprobs: boolean,
   max_completion_tokens: tokens,
   max_tokens: tokens,
-  metadata,
+  metadata: metadataOf({ type: "an object", pathHasName: false }),
   modalities: list(oneOf("text", "audio")),
   moderation: object({
     model: required(string),

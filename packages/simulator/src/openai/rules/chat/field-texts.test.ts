@@ -210,7 +210,7 @@ const BODY: readonly Row[] = [
     { metadata: pairs(16) },
     { metadata: pairs(17) },
     {
-      rule: "metadataTooMany",
+      rule: "propertiesTooMany",
       message:
         "Invalid 'metadata': too many properties. Expected an object with at most 16 properties, but got an object with 17 properties instead.",
       param: "metadata",
@@ -222,7 +222,7 @@ const BODY: readonly Row[] = [
     { metadata: { ["k".repeat(64)]: "v" } },
     { metadata: { ["k".repeat(65)]: "v" } },
     {
-      rule: "metadataKeyTooLong",
+      rule: "propertyNameTooLong",
       message:
         "Invalid property name in 'metadata': 'kkk...kkk' is too long. Expected a string with maximum length 64, but got a string with length 65 instead.",
       param: "metadata",

@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
+import type { JsonRecord } from "@longhaul/core/internal/messages";
 import {
   anything,
   boolean,
@@ -16,6 +16,7 @@ import {
   unless,
 } from "../../../shape/shape-check.ts";
 import { refuse } from "../../wording/refuse.ts";
+import { ends, metadataOf } from "../metadata.ts";
 import { type Check, filledList, type Inspection, shortened, union } from "../shape/inspection.ts";
 import { input } from "./item-shapes.ts";
 import { similarNames } from "./similar-names.ts";
@@ -36,8 +37,6 @@ const MAX_SAFETY_IDENTIFIER_LENGTH = 128;
 const MAX_CACHE_KEY_LENGTH = 64;
 
 const MAX_LOGPROBS = 20;
-
-const MAX_METADATA = { properties: 16, nameLength: 64, valueLength: 512 } as const;
 
 // Fields with a structure of their own
 
@@ -72,30 +71,9 @@ const INCLUDABLE = [
   "message.output_text.logprobs",
 ];
 
-/** Shows the first and the last three characters, as the API does. */
-const ends = (name: string): string => `${name.slice(0, 3)}...${name.slice(-3)}`;
-
 const include = list(oneOf(...INCLUDABLE), { of: `one of ${orList(INCLUDABLE.map(ends))}` });
 
-const metadataValue = shortString(MAX_METADATA.valueLength);
-
-export const metadata: Check = (value, inspection) => {
-  if (!isRecord(value)) return inspection.refuseType("a metadata object", value);
-  const names = Object.keys(value);
-  const { path } = inspection;
-  if (names.length > MAX_METADATA.properties) {
-    refuse("propertiesTooMany", path, { path, limit: MAX_METADATA.properties, length: names.length });
-  }
-  for (const name of names) {
-    inspection.enter(name);
-    if (name.length > MAX_METADATA.nameLength) {
-      const more = { path, limit: MAX_METADATA.nameLength, length: name.length };
-      refuse("propertyNameTooLong", shortened(inspection.path), { name: ends(name), ...more });
-    }
-    metadataValue(value[name], inspection);
-    inspection.leave();
-  }
-};
+export const metadata: Check = metadataOf({ type: "a metadata object", pathHasName: true });
 
 const text = object({
   format: nullable(textFormat),
