@@ -223,6 +223,12 @@ export const TOOL_ROWS: readonly RuleRow[] = [
     expected: ["Tool choice 'function' not found in 'tools' parameter.", "tool_choice", null],
   },
   {
+    rule: "a chosen function without any tools",
+    wrong: { tool_choice: { type: "function", name: "f" } },
+    sound: { tool_choice: "none" },
+    expected: ["Tool choice 'function' not found in 'tools' parameter.", "tool_choice", null],
+  },
+  {
     rule: "an allowed tool that is not offered",
     wrong: {
       tools: [tool("f")],

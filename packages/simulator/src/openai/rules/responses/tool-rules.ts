@@ -56,8 +56,7 @@ function checkChoice(choice: unknown, tools: readonly JsonRecord[]): void {
     if (offered.has(keyOf(wanted))) continue;
     // The API names tools in a list of allowed tools, and the type of a single choice.
     const shown = isList ? (wanted.name ?? wanted.server_label ?? wanted.type) : wanted.type;
-    const text = tools.length === 0 ? "toolChoiceAlone" : "toolChoiceUnknown";
-    refuse(text, "tool_choice", { choice: shortened(String(shown)) });
+    refuse("toolChoiceUnknown", "tool_choice", { choice: shortened(String(shown)) });
   }
 }
 
