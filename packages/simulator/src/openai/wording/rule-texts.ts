@@ -5,8 +5,9 @@ import { SHAPE_TEXTS } from "./shape-texts.ts";
 
 const BODY_TEXTS = {
   notJson: {
-    text: "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)",
-    source: "answers of the API, quoted in many public issue threads",
+    verified: true,
+    text: "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON. If you have trouble figuring out how to fix this, please contact us through our help center at help.openai.com.)",
+    source: "captured: github.com/kdalanon/ChatGPT-AutoHotkey-Utility/issues/14",
   },
 } as const;
 
