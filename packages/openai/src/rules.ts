@@ -190,7 +190,7 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
   ),
   "choice-without-tools": both(
     "`tool_choice` needs tools. In Responses, `auto` and `none` do not.",
-    "error in dotnet/extensions#6276; API reference, Create a response",
+    "errors in dotnet/extensions#6276 and vllm-project/vllm#40399; API reference, Create a response",
   ),
   "choice-unknown-tool": both("`tool_choice` names a tool of the request.", "API reference, `tool_choice`"),
   "parallel-without-tools": chat("`parallel_tool_calls` needs tools.", "error in Upsonic/Upsonic#323"),
@@ -204,7 +204,7 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
   ),
   "tool-unsupported": responses(
     "Web search and image generation do not work with the effort `minimal`.",
-    "error in openai/codex#3559",
+    "errors in openai/codex#3559 and huhamhire/code-meeseeks#77",
   ),
   "search-without-tools": responses(
     "A tool search by OpenAI has a tool with `defer_loading`.",

@@ -45,8 +45,8 @@ const MAX_STOP_SEQUENCES = 4;
 const MAX_CALLS = 128;
 
 /**
- * Characters of the id of a tool call. Many captured errors state this limit. One report of July 2026 saw a
- * longer id accepted, but a shorter one is safe with every model.
+ * Characters of the id of a tool call. The errors in vercel/ai#8132 and openclaw/openclaw#875 state this limit.
+ * One report of July 2026 saw a longer id accepted, but a shorter one is safe with every model.
  */
 const MAX_CALL_ID_LENGTH = 40;
 

@@ -1,4 +1,7 @@
-/** Error texts of the rules for chat completions. */
+/**
+ * Error texts of the rules for chat completions. The conformance matrix that some rows name compares answers of
+ * the API, captured on 2026-08-30, with those of a proxy.
+ */
 export const CHAT_TEXTS = {
   modelMissing: {
     verified: true,
@@ -38,7 +41,8 @@ export const CHAT_TEXTS = {
     verified: true,
     text: "Invalid '{path}'. Expected a valid URL, but got a value with an invalid format.",
     code: "invalid_value",
-    source: "captured: quoted in public tests of clients, with code and parameter",
+    source:
+      "captured: github.com/brainlid/langchain/issues/437 (Responses). An address or base64: ChatCompletionContentPartImage of the official SDK",
   },
   imageMimeType: {
     verified: true,
@@ -49,7 +53,7 @@ export const CHAT_TEXTS = {
   imageData: {
     verified: true,
     text: "Invalid base64 image_url.",
-    source: "captured: quoted in many public repositories",
+    source: "captured: github.com/sipherxyz/comfyui-art-venture/pull/75",
   },
   imageUnsupported: {
     verified: true,
@@ -79,7 +83,7 @@ export const CHAT_TEXTS = {
   toolOutputUnknown: {
     verified: true,
     text: "Invalid parameter: 'tool_call_id' of '{id}' not found in 'tool_calls' of previous message.",
-    source: "captured: quoted in many public repositories, among them Cline's",
+    source: "captured: github.com/dapr/dapr-agents/issues/145",
   },
   toolOutputRepeated: {
     verified: true,
@@ -107,13 +111,14 @@ export const CHAT_TEXTS = {
   jsonWordMissing: {
     verified: true,
     text: "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
-    source: "captured: quoted in many public repositories; the guide to JSON mode",
+    source:
+      "captured: github.com/ultimatejimmy/xray.koplugin/issues/33, github.com/meta-llama/PurpleLlama/issues/94; guide on structured outputs, JSON mode",
   },
   bothTokenLimits: {
     verified: true,
     text: "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
     code: "invalid_parameter_combination",
-    source: "captured: answers to clients of LangChain and LiteLLM, quoted in many public repositories",
+    source: "captured: github.com/langchain-ai/langgraph/issues/5943",
   },
   maxTokensUnsupported: {
     verified: true,
@@ -176,13 +181,14 @@ export const CHAT_TEXTS = {
   topLogprobsAlone: {
     verified: true,
     text: "The 'top_logprobs' parameter is only allowed when 'logprobs' is enabled.",
-    source: "measured against the API in August 2026 by a public proxy that copies its refusals",
+    source:
+      "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.5; ChatCompletionCreateParamsBase of the official SDK, top_logprobs",
   },
   topLogprobsTooBig: {
     verified: true,
     text: "Invalid value for 'top_logprobs': must be less than or equal to {limit}.",
     source:
-      "measured against the API in August 2026 by a public proxy that copies its refusals. Limit: the API reference",
+      "captured: github.com/confident-ai/deepeval/issues/843; github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.5. Limit: ChatCompletionCreateParamsBase of the official SDK",
   },
   streamOptionsAlone: {
     verified: true,

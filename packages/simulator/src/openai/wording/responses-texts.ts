@@ -83,21 +83,21 @@ const BODY_TEXTS = {
     verified: true,
     text: "Unsupported context_management type: '{type}'.",
     source:
-      "captured: quoted as an answer of the API by independent public repositories, in a test that also runs against the official API",
+      "captured: github.com/stdapi-ai/stdapi.ai, tests/test_openai_responses_context.py; ResponseCreateParams.ContextManagement of the official SDK",
   },
   propertiesTooMany: {
     verified: true,
     text: "Invalid '{path}': too many properties. Expected an object with at most {limit} properties, but got an object with {length} properties instead.",
     code: "object_above_max_properties",
     source:
-      "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.6. For chat completions measured in August 2026 by a public proxy",
+      "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.5 (metadata of chat completions); Metadata of the official SDK",
   },
   propertyNameTooLong: {
     verified: true,
     text: "Invalid property name in '{path}': '{name}' is too long. Expected a string with maximum length {limit}, but got a string with length {length} instead.",
     code: "property_name_above_max_length",
     source:
-      "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.6 (metadata of chat completions)",
+      "captured: github.com/kangminlee-maker/local-OAuth-CLI-API-adapter, docs/conformance-matrix.md 5.5.5 (metadata of chat completions)",
   },
   backgroundUnstored: {
     text: "Background mode requires 'store' to be true.",
@@ -108,7 +108,7 @@ const BODY_TEXTS = {
     verified: true,
     text: "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
     source:
-      "captured: quoted as an answer of the API by independent public repositories; guide on structured outputs, JSON mode",
+      "captured: github.com/pydantic/pydantic-ai, pydantic_ai_slim/pydantic_ai/models/openai.py; guide on structured outputs, JSON mode",
   },
 } as const;
 
@@ -117,34 +117,37 @@ const TOOL_TEXTS = {
   toolChoiceAlone: {
     verified: true,
     text: "Tool choice '{choice}' must be specified with 'tools' parameter.",
-    source: "captured: quoted as an answer of the API by independent public repositories",
+    source: "captured: github.com/vllm-project/vllm/pull/40399",
   },
   toolChoiceUnknown: {
     verified: true,
     text: "Tool choice '{choice}' not found in 'tools' parameter.",
-    source: "captured: github.com/raine/claude-code-proxy/issues/10",
+    source:
+      "captured: github.com/raine/claude-code-proxy/issues/10. Without any tools: github.com/vllm-project/vllm/pull/40399",
   },
   toolsUnsupportedAtEffort: {
     verified: true,
     text: "The following tools cannot be used with reasoning.effort 'minimal': {tools}.",
-    source: "captured: quoted as an answer of the API by independent public repositories",
+    source:
+      "captured: github.com/openai/codex/issues/3559. Two tools: github.com/huhamhire/code-meeseeks/issues/77",
   },
   toolSearchEmpty: {
     verified: true,
     text: "Invalid Value: 'tools.tool_search'. tools.tool_search requires at least one deferred tool.",
-    source: "captured: quoted as an answer of the API by independent public repositories",
+    source: "captured: github.com/justrach/codegraff/issues/746",
   },
   oneSourceNeeded: {
     verified: true,
     text: "Missing mutually exclusive parameters: '{path}'. Ensure you are providing exactly one of: {choices}.",
     code: "missing_mutually_exclusive_parameters",
     source:
-      "captured: quoted as an answer of the API by independent public repositories, for MCP tools and for images",
+      "captured: github.com/cita-777/metapi/issues/598, for images. For MCP: Tool.Mcp of the official SDK. For files: guide on file inputs",
   },
   oneSourceOnly: {
     text: "Mutually exclusive parameters: '{path}'. Ensure you are only providing one of: {choices}.",
     code: "mutually_exclusive_parameters",
-    source: "wording of oneSourceNeeded and twoHistories",
+    source:
+      "wording of twoHistories. Images with both: github.com/cita-777/metapi/pull/619. MCP: Tool.Mcp of the official SDK",
   },
 } as const;
 
@@ -161,7 +164,7 @@ const ITEM_TEXTS = {
     text: "Invalid '{path}': '{id}'. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.",
     code: "invalid_value",
     source:
-      "captured: github.com/RooCodeInc/Roo-Code/pull/9839, github.com/langchain-ai/langchainjs/issues/11044; a trailing underscore is refused too",
+      "captured: github.com/RooCodeInc/Roo-Code/pull/9839, github.com/langchain-ai/langchainjs/issues/11044. A trailing underscore: github.com/earendil-works/pi/issues/977",
   },
   imageDataInvalid: {
     verified: true,
@@ -199,13 +202,13 @@ const ORDER_TEXTS = {
     verified: true,
     text: "No tool call found for {output} with call_id {id}.",
     source:
-      "captured: github.com/james-6-23/codex2api/issues/414; public repositories quote the variants for custom tools, shell and tool search",
+      "captured: github.com/james-6-23/codex2api/issues/414. Shell: github.com/vercel/ai/issues/18134. The words for other tools are those of toolOutputMissing",
   },
   toolOutputMissing: {
     verified: true,
     text: "No tool output found for {call} {id}.",
     source:
-      "captured: github.com/anomalyco/opencode/issues/16717; public repositories quote the variants for custom tools, patches, shell, computer and tool search",
+      "captured: github.com/anomalyco/opencode/issues/16717. Custom tools: github.com/Soju06/codex-lb/issues/1168. Shell: github.com/microsoft/agent-framework/issues/8663, github.com/openai/openai-agents-python/pull/1855. Computer: github.com/Azure-Samples/computer-use/issues/22. Tool search: github.com/Wei-Shaw/sub2api/issues/1885",
   },
   itemDuplicate: {
     verified: true,

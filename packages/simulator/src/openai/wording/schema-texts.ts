@@ -27,7 +27,7 @@ export const SCHEMA_FAULTS = {
   rootType: {
     verified: true,
     text: "schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{type}\"'.",
-    source: "captured: quoted in many public threads about functions without parameters",
+    source: "captured: github.com/i-am-bee/beeai-framework/issues/844",
   },
   rootUnion: {
     verified: true,
@@ -37,7 +37,8 @@ export const SCHEMA_FAULTS = {
   rootProperties: {
     verified: true,
     text: "In context=(), object schema missing properties.",
-    source: "captured: answers to tools of MCP servers without properties, quoted in many public threads",
+    source:
+      "captured: github.com/evalstate/fast-agent/issues/143, github.com/spring-projects/spring-ai/issues/4776",
   },
   itemsMissing: {
     verified: true,
@@ -61,12 +62,12 @@ export const SCHEMA_FAULTS = {
   typeMissing: {
     verified: true,
     text: "In context={context}, schema must have a 'type' key.",
-    source: "captured: answers to strict schemas with empty subschemas, quoted in many public repositories",
+    source: "captured: github.com/apexive/odoo-llm/issues/212",
   },
   refSiblings: {
     verified: true,
     text: "context={context}, $ref cannot have keywords {keywords}.",
-    source: "captured: answers to strict schemas of Pydantic, quoted in many public repositories",
+    source: "captured: github.com/camel-ai/camel/issues/3001, github.com/defog-ai/defog/pull/244",
   },
   refUnresolved: {
     text: "In context={context}, reference '{ref}' does not resolve to a schema.",
@@ -94,7 +95,8 @@ export const SCHEMA_FAULTS = {
   tooManyProperties: {
     verified: true,
     text: "{count} parameters exceeds limit of {limit}.",
-    source: "captured by a public test of the limits. Limit: structured outputs guide",
+    source:
+      "captured: github.com/xavierzheng/pxgpt, tests/test_openai_compile_probe.py. Limit: structured outputs guide",
   },
   tooManyEnumValues: {
     text: "{count} enum values exceeds limit of {limit}.",

@@ -72,7 +72,7 @@ export const SHAPE_TEXTS = {
     verified: true,
     text: "Invalid '{path}': empty string. Expected a string with minimum length {limit}, but got an empty string instead.",
     code: "empty_string",
-    source: "captured: github.com/earendil-works/pi/issues/4854; public repositories quote the whole text",
+    source: "captured: github.com/continuedev/continue/issues/5091, github.com/earendil-works/pi/issues/4854",
   },
   listTooLong: {
     verified: true,

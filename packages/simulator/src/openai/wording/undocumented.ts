@@ -44,7 +44,8 @@ export const UNDOCUMENTED_CHAT: readonly UndocumentedCase[] = [
   },
   {
     accepted: "sampling parameters on a reasoning model with effort `none`",
-    reason: "The guide to GPT-5 allows them. A measurement of August 2026 saw `temperature` refused.",
+    reason:
+      "The guide to GPT-5 allows them. The matrix of kangminlee-maker/local-OAuth-CLI-API-adapter has `temperature` refused.",
   },
   {
     accepted: "the fields `parsed` and `parsed_arguments` of an answer",
@@ -88,7 +89,7 @@ export const UNDOCUMENTED_RESPONSES: readonly UndocumentedCase[] = [
   },
   {
     accepted: "a sent item without the id that the types require",
-    reason: "Clients replay such items, and captured requests show that the API takes them.",
+    reason: "Codex and the AI SDK replay such items, and the API answers.",
   },
   {
     accepted: "an id with an unknown prefix on an item of a hosted tool",

@@ -31,7 +31,10 @@ const MAX_PENALTY = 2;
 const MAX_TEMPERATURE = 2;
 /** Range of the biases of tokens: the API reference. */
 const MAX_BIAS = 100;
-/** Maximum characters of the two ids that a client may attach. Captured for the key of the prompt cache. */
+/**
+ * Maximum characters of the two ids that a client may attach, captured for the key of the prompt cache:
+ * github.com/theopenco/llmgateway/pull/3110.
+ */
 const MAX_CLIENT_ID_CHARACTERS = 64;
 
 /** Checks types, required fields and unknown fields of the whole body. */
@@ -187,7 +190,10 @@ const optionalFields: Readonly<Record<string, Check>> = {
   web_search_options: webSearch,
 };
 
-/** Null counts as absent for every optional field. The public proxy of `chat-texts.ts` measured this. */
+/**
+ * Null counts as absent for every optional field, as measured for `src/proxy/normalizers.ts` of
+ * github.com/kangminlee-maker/local-OAuth-CLI-API-adapter.
+ */
 const nullableFields = Object.fromEntries(
   Object.entries(optionalFields).map(([name, check]) => [name, nullable(check)]),
 );

@@ -20,9 +20,9 @@ const NAME_PATTERN = /^[a-zA-Z0-9_-]+$/;
 const MAX_NAME_CHARACTERS = 64;
 
 /**
- * Maximum characters of the id of a call. Sources conflict: the API refused longer ids in many captured
- * answers, the last of December 2025, but accepted 51 characters in July 2026 (github.com/vercel/ai/pull/17233).
- * The stricter limit is safe for every client.
+ * Maximum characters of the id of a call. Sources conflict: the API refused longer ids in 2025 and in January
+ * 2026 (github.com/vercel/ai/issues/8132, github.com/openclaw/openclaw/pull/875), but accepted 51 characters in
+ * July 2026 (github.com/vercel/ai/pull/17233). The stricter limit is safe for every client.
  */
 const MAX_CALL_ID_CHARACTERS = 40;
 
@@ -109,9 +109,8 @@ const call = tagged({
 
 // Messages
 
-// Sources conflict on unknown fields of messages. Captured answers refuse them in calls, in files and in messages.
-// Measurements of August 2026 saw the API ignore some fields of user and system messages. The switch
-// `unknownFields` decides.
+// Sources conflict on unknown fields of messages. The answers that `fieldUnknown` names refuse them. The matrix that
+// `chat-texts.ts` names saw the API ignore `tool_calls` of a user message. The switch `unknownFields` decides.
 
 /** Pattern of the name of a participant, captured: github.com/microsoft/autogen/issues/4157. */
 const participant: Fields = { name: namePattern };

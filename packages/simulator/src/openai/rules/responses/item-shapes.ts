@@ -32,9 +32,8 @@ const returned: Fields = {
 };
 
 /**
- * Item ids are optional: the API accepts replayed items without them (measured for messages, reasoning,
- * function and custom tool calls, their outputs, and web searches). The types of the SDK require them on some
- * other items. It is not documented whether the API does, so they stay optional there too.
+ * Item ids are optional: codex and the AI SDK replay items without them, and the API answers. The types of the SDK
+ * require them on some items. It is not documented whether the API does, so they stay optional there too.
  */
 const withId = (prefix: string): Fields => ({ id: nullable(idWith(prefix)), ...returned });
 

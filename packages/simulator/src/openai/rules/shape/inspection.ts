@@ -9,7 +9,10 @@ export type Fields = shape.Fields<Inspection>;
 export class Inspection extends shape.Inspection {
   readonly request: OpenAiRequest;
   override readonly acceptsExtraFields: boolean;
-  /** Measured by public clients: `tools[0].function` is reported as missing before unknown fields of the tool. */
+  /**
+   * The matrix that `responses-texts.ts` names (5.5.6) sent a tool of chat completions to the Responses API. The
+   * API reported the missing name, not the unknown field.
+   */
   override readonly reportsMissingFirst: boolean = true;
 
   constructor(request: OpenAiRequest, switches: OpenAiSwitches) {
