@@ -227,8 +227,14 @@ export class Cell {
     const [start, end] = keptRange(items, keeps ?? { what: "recent" }, record.kept);
     const gone = items.filter((_, at) => at < start || at >= end);
     const written = this.provider.takeFacts(record.summary);
-    const facts = [...gone.flatMap((item) => factsOf(item, written.length > 0)), ...written];
-    const summary: Item = { kind: "summary", text: record.summary, facts };
+    const carried = gone.flatMap((item) => factsOf(item, written.length > 0));
+    const summary: Item = {
+      kind: "summary",
+      text: record.summary,
+      facts: [...carried, ...written],
+      // The last section is the next step. It ends when the user asks for something else.
+      lasting: [...carried, ...written.slice(0, -1)],
+    };
     this.#everySummary.add(record.summary);
     for (const fact of written) this.#everyMarker.add(fact);
     const kept = items.slice(start, end);
@@ -259,7 +265,7 @@ export class Cell {
  */
 function factsOf(item: Item, isByModel: boolean): readonly string[] {
   if (isByModel) return [];
-  if (item.kind === "summary") return item.facts;
+  if (item.kind === "summary") return item.lasting;
   return item.kind === "said" && item.role === "user" ? item.markers.slice(0, 1) : [];
 }
 

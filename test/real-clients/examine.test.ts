@@ -27,7 +27,7 @@ const call = (id: string, marker: string, result: string): CallItem => ({
 /** A summary, then a prompt, two parallel calls and an answer. One file was restored. */
 const EXPECTED: Expectation = {
   items: [
-    { kind: "summary", text: SUMMARY, facts: ["mk0001prompt"] },
+    { kind: "summary", text: SUMMARY, facts: ["mk0001prompt"], lasting: ["mk0001prompt"] },
     said("user", "mk0003prompt"),
     said("assistant", "mk0004text"),
     call("toolu_1", "mk0005call", "mk0006result"),

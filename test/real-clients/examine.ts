@@ -38,6 +38,8 @@ export interface SummaryItem {
   readonly text: string;
   /** Markers that the summary must contain. */
   readonly facts: readonly string[];
+  /** Markers that every later summary of longhaul must contain too. */
+  readonly lasting: readonly string[];
 }
 
 export interface Expectation {

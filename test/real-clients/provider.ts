@@ -99,8 +99,8 @@ export class Provider {
   }
 
   /**
-   * Returns the facts that this provider wrote into the summary. Only facts since the last call of this
-   * method count. Empty if longhaul wrote the summary.
+   * Returns the facts that this provider wrote into the summary, in the order of its sections. Only facts since
+   * the last call of this method count. Empty if longhaul wrote the summary.
    */
   takeFacts(summary: string): readonly string[] {
     const written = this.#facts.findLast((facts) => facts.every((fact) => summary.includes(fact)));
