@@ -63,6 +63,11 @@ export const SCHEMA_FAULTS = {
     text: "In context={context}, schema must have a 'type' key.",
     source: "captured: answers to strict schemas with empty subschemas, quoted in many public repositories",
   },
+  formatUnknown: {
+    verified: true,
+    text: "In context={context}, '{format}' is not a valid format.",
+    source: "captured: github.com/cyanheads/git-mcp-server/issues/47. Formats: structured outputs guide",
+  },
   refSiblings: {
     verified: true,
     text: "context={context}, $ref cannot have keywords {keywords}.",
