@@ -333,6 +333,11 @@ describe("import directions", () => {
     expect([...new Set(reached)]).toEqual([`${folder}/readers.ts`]);
   });
 
+  it("the simulator uses the checker of OpenAI requests only for its log", () => {
+    const users = imports.filter(({ request }) => packageName(request) === "@longhaul/openai");
+    expect([...new Set(users.map(({ file }) => file))]).toEqual(["simulator/src/openai/openai-api.ts"]);
+  });
+
   it("no published file imports a test or a support file", () => {
     const wrong = files.filter((file) => /from "(?:\.\.\/)+test\//.test(graph.get(file)?.text ?? ""));
     expect(wrong).toEqual([]);

@@ -152,7 +152,11 @@ interface Ids {
 
 function chatTurn(source: Source, model: OpenAiTraits, ids: Ids): Json[] {
   const turn: Json[] = [
-    { role: "user", content: chatUserContent(source, model), ...some(source, { name: "ann" }) },
+    {
+      role: "user",
+      content: chatUserContent(source, model),
+      ...some(source, { name: oneOf(source, "ann", "Ann.Lee") }),
+    },
   ];
   for (let round = count(source, 2); round > 0; round -= 1) {
     const calls = times(1 + count(source, 2), () => {
@@ -223,7 +227,10 @@ function chatSettings(source: Source, model: OpenAiTraits, tools: readonly Json[
     ),
   };
   if (settings.max_tokens === undefined && chance(source)) settings.max_completion_tokens = 1_000;
+  if (settings.metadata !== undefined) settings.store = true;
   Object.assign(settings, some(source, CHAT_EXTRAS));
+  // Models of OpenAI search the web in chat completions only if their name says so.
+  if (OPENAI_NAME.test(model.id)) delete settings.web_search_options;
   if (!model.isReasoning && chance(source)) Object.assign(settings, { logprobs: true, top_logprobs: 2 });
   const [first] = tools;
   if (first === undefined) return settings;
@@ -231,9 +238,13 @@ function chatSettings(source: Source, model: OpenAiTraits, tools: readonly Json[
   return {
     ...settings,
     tools,
-    ...some(source, { tool_choice: oneOf<unknown>(source, ...choices), parallel_tool_calls: chance(source) }),
+    ...some(source, { tool_choice: oneOf<unknown>(source, ...choices) }),
+    // The o series has no setting for parallel calls.
+    ...(/^o\d/.test(model.id) ? {} : some(source, { parallel_tool_calls: chance(source) })),
   };
 }
+
+const OPENAI_NAME = /^(?:gpt-|o\d)/;
 
 const CHAT_EXTRAS: Json = {
   modalities: ["text"],

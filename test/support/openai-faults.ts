@@ -151,6 +151,10 @@ const SHARED: readonly Fault[] = [
   change("schema-root", "parameters that are a choice", parametersOf, (schema) => {
     schema.anyOf = [{ type: "object" }];
   }),
+  change("schema-strict", "an unsupported format of a text in a strict schema", strictOf, (schema) => {
+    schema.properties = { url: { type: "string", format: "uri" } };
+    schema.required = ["url"];
+  }),
   change("schema-strict", "a reference without a target", strictOf, (schema) => {
     schema.properties = { path: { $ref: "#/$defs/nothing" } };
     schema.required = ["path"];
@@ -191,6 +195,25 @@ export const CHAT_FAULTS: readonly Fault[] = [
   set("out-of-range", "a large penalty", { presence_penalty: 2.1 }),
   set("list-length", "five stop sequences", { stop: ["a", "b", "c", "d", "e"] }),
   set("unknown-value", "an unknown effort", { reasoning_effort: "huge" }),
+  set("metadata-unstored", "metadata of a completion that is not stored", {
+    metadata: { run: "7" },
+    store: false,
+  }),
+  set("search-unsupported", "a search of the web on a model without it", {
+    model: "gpt-5.5",
+    web_search_options: {},
+  }),
+  set("parallel-unsupported", "a setting for parallel calls on a model of the o series", {
+    model: "o4-mini",
+    tools: [{ type: "function", function: { name: "read" } }],
+    parallel_tool_calls: true,
+  }),
+  change("name-invalid", "a participant's name with a space", withRole("user"), (message) => {
+    message.name = "Ann Lee";
+  }),
+  change("file-source", "data of a file that are no data URL", withRole("user"), (message) => {
+    message.content = [{ type: "file", file: { file_data: "JVBERi0=" } }];
+  }),
   set("tools-with-reasoning", "function tools with an effort on a new model", {
     model: "gpt-5.5",
     reasoning_effort: "low",
@@ -396,6 +419,12 @@ function remove(rule: string, name: string, type: string): Fault {
 /** Faults for Responses. */
 export const RESPONSES_FAULTS: readonly Fault[] = [
   ...SHARED,
+  set("search-in-json-mode", "a search of the web in JSON mode", {
+    tools: [{ type: "web_search" }],
+    text: { format: { type: "json_object" } },
+    tool_choice: null,
+    instructions: "JSON",
+  }),
   set("wrong-type", "an input that is a number", { input: 5 }),
   set("input-missing", "no input", { input: undefined, previous_response_id: undefined }),
   set("out-of-range", "a small output limit", { max_output_tokens: 15 }),

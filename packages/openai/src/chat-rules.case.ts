@@ -185,6 +185,7 @@ const SHAPES: readonly RuleCase[] = [
       metadata: Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, "v"])),
     }),
     sound: body({
+      store: true,
       metadata: Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`k${index}`, "v"])),
     }),
     path: "metadata",
@@ -193,14 +194,14 @@ const SHAPES: readonly RuleCase[] = [
     rule: "metadata-limit",
     fault: "a value is too long",
     faulty: body({ metadata: { k: "v".repeat(513) } }),
-    sound: body({ metadata: { k: "v".repeat(512) } }),
+    sound: body({ store: true, metadata: { k: "v".repeat(512) } }),
     path: "metadata.k",
   },
   {
     rule: "metadata-limit",
     fault: "a key is too long",
     faulty: body({ metadata: { ["k".repeat(65)]: "v" } }),
-    sound: body({ metadata: { ["k".repeat(64)]: "v" } }),
+    sound: body({ store: true, metadata: { ["k".repeat(64)]: "v" } }),
     path: `metadata.${"k".repeat(60)}…`,
   },
   {
@@ -209,6 +210,20 @@ const SHAPES: readonly RuleCase[] = [
     faulty: body({ tools: [{ type: "function", function: { name: "fs.read" } }] }),
     sound: body({ tools: [{ type: "function", function: { name: "fs_read" } }] }),
     path: "tools[0].function.name",
+  },
+  {
+    rule: "name-invalid",
+    fault: "the name of a participant has a space",
+    faulty: said({ ...USER, name: "Ann Lee" }),
+    sound: said({ ...USER, name: "Änn.Lee-2" }),
+    path: "messages[0].name",
+  },
+  {
+    rule: "text-length",
+    fault: "the identifier of a person is too long",
+    faulty: body({ safety_identifier: "u".repeat(129) }),
+    sound: body({ safety_identifier: "u".repeat(128) }),
+    path: "safety_identifier",
   },
 ];
 
@@ -251,6 +266,16 @@ const CONTENTS: readonly RuleCase[] = [
     faulty: said({ role: "user", content: [{ type: "file", file: { filename: "a.pdf" } }] }),
     sound: said({ role: "user", content: [{ type: "file", file: { file_id: "file-1" } }] }),
     path: "messages[0].content[0].file",
+  },
+  {
+    rule: "file-source",
+    fault: "the data of a file are no data URL",
+    faulty: said({ role: "user", content: [{ type: "file", file: { file_data: "JVBERi0=" } }] }),
+    sound: said({
+      role: "user",
+      content: [{ type: "file", file: { file_data: "data:application/pdf;base64,JVBERi0=" } }],
+    }),
+    path: "messages[0].content[0].file.file_data",
   },
   {
     rule: "call-unanswered",
@@ -313,6 +338,13 @@ const TOOLS: readonly RuleCase[] = [
     fault: "an array has no items",
     faulty: body({ tools: [tool({ type: "object", properties: { a: { type: "array" } } })] }),
     sound: body({ tools: [tool({ type: "object", properties: { a: { type: "array", items: {} } } })] }),
+    path: PARAMETERS,
+  },
+  {
+    rule: "schema-strict",
+    fault: "a strict text has an unsupported format",
+    faulty: body({ tools: [strict({ a: { type: ["string", "null"], format: "uri" } })] }),
+    sound: body({ tools: [strict({ a: { type: "string", format: "date-time" } })] }),
     path: PARAMETERS,
   },
   {
@@ -430,6 +462,41 @@ const TOOLS: readonly RuleCase[] = [
 ];
 
 const SETTINGS: readonly RuleCase[] = [
+  {
+    rule: "model-endpoint",
+    fault: "only Responses has the model",
+    faulty: body({ model: "gpt-5.3-codex" }),
+    sound: body({ model: "gpt-5.3" }),
+    path: "model",
+  },
+  {
+    rule: "metadata-unstored",
+    fault: "metadata come without store",
+    faulty: body({ metadata: { run: "7" }, store: false }),
+    sound: body({ metadata: {}, store: false }),
+    path: "metadata",
+  },
+  {
+    rule: "search-unsupported",
+    fault: "the model does not search",
+    faulty: body({ web_search_options: {} }),
+    sound: body({ model: "gpt-5-search-api", web_search_options: {} }),
+    path: "web_search_options",
+  },
+  {
+    rule: "parallel-unsupported",
+    fault: "a model of the o series has a setting for parallel calls",
+    faulty: body({ model: "o4-mini", tools: [tool(EMPTY)], parallel_tool_calls: false }),
+    sound: body({ model: "gpt-5", tools: [tool(EMPTY)], parallel_tool_calls: false }),
+    path: "parallel_tool_calls",
+  },
+  {
+    rule: "format-unsupported",
+    fault: "the model has only JSON mode",
+    faulty: body({ model: "gpt-4-turbo", response_format: format(EMPTY) }),
+    sound: body({ model: "gpt-4o-2024-08-06", response_format: format(EMPTY) }),
+    path: "response_format",
+  },
   {
     rule: "role-unsupported",
     fault: "a reasoning model gets a function message",

@@ -324,6 +324,8 @@ function kind(item: object): string {
   return (item as { type: string }).type;
 }
 
+const ANSWER_FORMAT = { type: "json_schema", name: "answer", schema: { type: "object", properties: {} } };
+
 const SETTINGS: readonly RuleCase[] = [
   {
     rule: "list-length",
@@ -501,6 +503,28 @@ const SETTINGS: readonly RuleCase[] = [
     faulty: body({ stream_options: { include_obfuscation: false } }),
     sound: body({ stream: true, stream_options: { include_obfuscation: false } }),
     path: "stream_options",
+  },
+  {
+    rule: "search-in-json-mode",
+    fault: "a search of the web is combined with JSON mode",
+    faulty: body({
+      input: "JSON",
+      tools: [{ type: "web_search" }],
+      text: { format: { type: "json_object" } },
+    }),
+    sound: body({
+      input: "JSON",
+      tools: [{ type: "local_shell" }],
+      text: { format: { type: "json_object" } },
+    }),
+    path: "text.format",
+  },
+  {
+    rule: "format-unsupported",
+    fault: "the model has only JSON mode",
+    faulty: body({ model: "gpt-4o-2024-05-13", text: { format: ANSWER_FORMAT } }),
+    sound: body({ model: "gpt-4o", text: { format: ANSWER_FORMAT } }),
+    path: "text.format",
   },
   {
     rule: "two-conversations",

@@ -18,7 +18,9 @@ export type OpenAiRule =
   | "text-length"
   | "list-length"
   | "metadata-limit"
+  | "metadata-unstored"
   | "name-invalid"
+  | "model-endpoint"
   | "part-in-wrong-role"
   | "content-missing"
   | "role-unsupported"
@@ -44,11 +46,15 @@ export type OpenAiRule =
   | "choice-without-tools"
   | "choice-unknown-tool"
   | "parallel-without-tools"
+  | "parallel-unsupported"
   | "function-call-without-functions"
   | "mcp-server"
   | "tool-unsupported"
   | "search-without-tools"
+  | "search-unsupported"
+  | "search-in-json-mode"
   | "json-word-missing"
+  | "format-unsupported"
   | "max-tokens-twice"
   | "output-limit"
   | "reasoning-parameter"
@@ -110,9 +116,18 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
     "`metadata` has at most 16 pairs, keys of 64 and values of 512 characters.",
     "SDK type `Shared.Metadata`",
   ),
+  "metadata-unstored": chat(
+    "Only a completion with `store` has `metadata`.",
+    "errors in tmc/langchaingo#1484 and QwenLM/qwen-code#243",
+  ),
   "name-invalid": both(
-    "Names of tools and formats use a-z, A-Z, 0-9, `_` and `-`, up to 64 characters, or 128 in Responses.",
-    "SDK type `Shared.FunctionDefinition`; error in run-llama/llama_index#16093; openai/openai-openapi, `FunctionToolParam`",
+    "Names of tools and formats use a-z, A-Z, 0-9, `_` and `-`, up to 64 characters, or 128 in Responses. Names of participants have no spaces and no `<`, `>`, `|`, `/` and backslash.",
+    "SDK type `Shared.FunctionDefinition`; errors in run-llama/llama_index#16093 and langchain-ai/langchain#35054; openai/openai-openapi, `FunctionToolParam`",
+  ),
+
+  "model-endpoint": chat(
+    "The model is not one that only Responses has: o1-pro, o3-pro, gpt-5-pro, gpt-5.5-pro and the codex models.",
+    "SDK type `Shared.ResponsesModel`; errors in alvinunreal/tmuxai#82 and tingly-dev/tingly-box#233",
   ),
 
   // Rules for contents, calls and their order.
@@ -131,8 +146,8 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
   ),
   "image-unsupported": both("The model reads images.", "guide Images and vision"),
   "file-source": both(
-    "A file part has its data or a file id, in Responses also an address. In Responses, the data are a data URL in base64.",
-    "guide File inputs; SDK types `ChatCompletionContentPart.File`, `ResponseInputFile`",
+    "A file part has its data or a file id, in Responses also an address. The data are a data URL in base64.",
+    "guide File inputs; SDK types `ChatCompletionContentPart.File`, `ResponseInputFile`; error in vercel/ai#7266",
   ),
   "call-unanswered": both(
     "Each call has its output: in chat completions directly after the message, in Responses later in the input.",
@@ -181,8 +196,8 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
     "JSON Schema; error in FoundationAgents/OpenManus#1162",
   ),
   "schema-strict": both(
-    "A strict schema closes its objects, requires all properties, gives types, and uses only supported keywords.",
-    "guide Structured outputs, Supported schemas; error in lastmile-ai/openai-agents-mcp#2; the strict schemas of the official SDK",
+    "A strict schema closes its objects, requires all properties, gives types, and uses only supported keywords and formats.",
+    "guide Structured outputs, Supported schemas; errors in lastmile-ai/openai-agents-mcp#2 and cyanheads/git-mcp-server#47; the strict schemas of the official SDK",
   ),
   "schema-size": both(
     "A strict schema has at most 5,000 properties, 10 levels, 1,000 enum values and 120,000 characters.",
@@ -194,6 +209,10 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
   ),
   "choice-unknown-tool": both("`tool_choice` names a tool of the request.", "API reference, `tool_choice`"),
   "parallel-without-tools": chat("`parallel_tool_calls` needs tools.", "error in Upsonic/Upsonic#323"),
+  "parallel-unsupported": chat(
+    "Models of the o series have no `parallel_tool_calls`.",
+    "errors in run-llama/llama_index#20865, evalstate/fast-agent#279 and langchain-ai/langgraph-supervisor-py#125",
+  ),
   "function-call-without-functions": chat(
     "`function_call` needs `functions`.",
     "error in Azure-Samples/azure-search-openai-demo#1175",
@@ -210,11 +229,23 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
     "A tool search by OpenAI has a tool with `defer_loading`.",
     "error in justrach/codegraff#746",
   ),
+  "search-unsupported": chat(
+    "Only search models get `web_search_options`.",
+    "guide Web search; an error that public repositories quote",
+  ),
+  "search-in-json-mode": responses(
+    "A web search is not combined with a request for a JSON object.",
+    "an error that public repositories quote",
+  ),
 
   // Rules for settings that depend on each other or on the model.
   "json-word-missing": both(
     "A request for a JSON object has the word JSON in its messages.",
     "guide Structured outputs, JSON mode; error in ultimatejimmy/xray.koplugin#33",
+  ),
+  "format-unsupported": both(
+    "Only models since gpt-4o-2024-08-06 write answers by a JSON schema.",
+    "guide Structured outputs; error in web-infra-dev/midscene#259",
   ),
   "max-tokens-twice": chat(
     "Only one of `max_tokens` and `max_completion_tokens` is set.",

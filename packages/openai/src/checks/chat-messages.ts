@@ -1,6 +1,6 @@
 import type { Report } from "../report.ts";
 import { at, fieldOf, isRecord, isSet, listOf, quote, textOf } from "../values.ts";
-import { checkImageSupport, checkImageUrl, checkSource } from "./media.ts";
+import { checkFileData, checkImageSupport, checkImageUrl } from "./media.ts";
 
 /** Checks the contents of chat messages, and the order of tool calls and their outputs. */
 export function checkChatMessages(messages: readonly unknown[], report: Report): void {
@@ -100,6 +100,6 @@ function checkParts(parts: readonly unknown[], path: string, report: Report): vo
       if (url !== undefined) checkImageUrl(url, `${partPath}.image_url.url`, report);
     }
     const file = type === "file" ? fieldOf(part, "file") : undefined;
-    if (isRecord(file)) checkSource(file, ["file_data", "file_id"], at(partPath, "file"), report);
+    if (isRecord(file)) checkFileData(file, ["file_data", "file_id"], at(partPath, "file"), report);
   }
 }

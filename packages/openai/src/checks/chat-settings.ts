@@ -7,12 +7,14 @@ import {
   checkRetention,
   checkSampling,
   checkStreamOptions,
+  checkStructuredOutput,
   checkToolsWithReasoning,
   isOther,
 } from "./model-settings.ts";
 
 /** Checks tools and settings of a chat completion that depend on each other or on the model. */
 export function checkChatSettings(body: JsonRecord, report: Report): void {
+  checkModel(body, report);
   checkTools(body, report);
   checkToolChoice(body, report);
   checkResponseFormat(body, report);
@@ -23,6 +25,32 @@ export function checkChatSettings(body: JsonRecord, report: Report): void {
   checkStreamOptions(body, report);
   checkRetention(body, report);
   checkToolsWithReasoning(body, report);
+}
+
+/** Models that answer only in the Responses API. */
+const RESPONSES_MODELS = [/^o[13]-pro(-|$)/, /^gpt-5(\.5)?-pro(-|$)/, /^gpt-5(\.\d+)?-codex(-|$)/];
+
+function checkModel(body: JsonRecord, report: Report): void {
+  const model = textOf(body, "model") ?? "";
+  if (RESPONSES_MODELS.some((names) => names.test(model)))
+    report.add(
+      "model-endpoint",
+      "model",
+      `${model} does not answer in chat completions. Use the Responses API, or select another model.`,
+    );
+  const isOpenAi = model.startsWith("gpt-") || /^o\d/.test(model);
+  if (isSet(body, "web_search_options") && isOpenAi && !model.includes("search"))
+    report.add(
+      "search-unsupported",
+      "web_search_options",
+      `${model} does not search the web in chat completions. Remove web_search_options, or select a search model.`,
+    );
+  if (isSet(body, "parallel_tool_calls") && /^o\d/.test(model))
+    report.add(
+      "parallel-unsupported",
+      "parallel_tool_calls",
+      `${model} has no setting for parallel calls. Remove parallel_tool_calls.`,
+    );
 }
 
 function checkTools(body: JsonRecord, report: Report): void {
@@ -90,6 +118,7 @@ function requireTool(
 function checkResponseFormat(body: JsonRecord, report: Report): void {
   const format = own(body, "response_format");
   const type = textOf(format, "type");
+  checkStructuredOutput(type, body, "response_format", report);
   if (type === "json_schema") {
     const schema = fieldOf(format, "json_schema");
     const path = "response_format.json_schema.schema";
@@ -158,6 +187,13 @@ function insteadOf(name: string): string {
 function checkDependencies(body: JsonRecord, report: Report): void {
   if (isSet(body, "top_logprobs") && own(body, "logprobs") !== true)
     report.add("logprobs-missing", "top_logprobs", "top_logprobs needs logprobs. Set logprobs to true.");
+  const metadata = own(body, "metadata");
+  if (isRecord(metadata) && Object.keys(metadata).length > 0 && own(body, "store") !== true)
+    report.add(
+      "metadata-unstored",
+      "metadata",
+      "Only a stored completion has metadata. Set store to true, or remove metadata.",
+    );
   if (listOf(body, "modalities").includes("audio") && !isSet(body, "audio"))
     report.add(
       "audio-missing",

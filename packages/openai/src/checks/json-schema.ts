@@ -55,6 +55,9 @@ const TYPES: ReadonlySet<unknown> = new Set([
   "null",
 ]);
 
+/** Formats of texts that strict schemas support. */
+const TEXT_FORMATS = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
+
 /** Number of steps of a position that a message shows. */
 const SHOWN_STEPS = 6;
 
@@ -181,6 +184,9 @@ function checkStrict(node: Node, root: JsonRecord, subject: SchemaSubject): void
   }
   if (own(schema, "type") === undefined && own(schema, "anyOf") === undefined)
     add(`has a schema without a type${where(place)}. Add "type".`);
+  const format = own(schema, "format");
+  if (hasType(node, "string") && typeof format === "string" && !TEXT_FORMATS.includes(format))
+    add(`has the format ${quote(format)}${where(place)}, which strict schemas do not support. Remove it.`);
   if (!hasType(node, "object")) return;
   if (own(schema, "additionalProperties") !== false)
     add(`has an object${where(place)} without "additionalProperties": false. Add it.`);

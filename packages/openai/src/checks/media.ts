@@ -34,7 +34,7 @@ export function checkImageSupport(path: string, report: Report): void {
 }
 
 /** Reports a part without any of the fields that tell its content. */
-export function checkSource(part: unknown, fields: readonly string[], path: string, report: Report): void {
+function checkSource(part: unknown, fields: readonly string[], path: string, report: Report): void {
   if (fields.some((field) => isSet(part, field))) return;
   report.add("file-source", path, `${path} has no content. Add ${fields.join(" or ")}.`);
 }
@@ -49,15 +49,20 @@ export function checkResponsesParts(parts: readonly unknown[], path: string, rep
   }
 }
 
-function checkFile(part: unknown, path: string, report: Report): void {
-  checkSource(part, ["file_data", "file_id", "file_url"], path, report);
-  const data = textOf(part, "file_data");
+/** Reports a file without a source, and data that are no data URL. */
+export function checkFileData(file: unknown, sources: readonly string[], path: string, report: Report): void {
+  checkSource(file, sources, path, report);
+  const data = textOf(file, "file_data");
   if (data !== undefined && mediaTypeOf(data) === undefined)
     report.add(
       "file-source",
       at(path, "file_data"),
       `${path}.file_data is not a data URL in base64. Send one.`,
     );
+}
+
+function checkFile(part: unknown, path: string, report: Report): void {
+  checkFileData(part, ["file_data", "file_id", "file_url"], path, report);
   const url = textOf(part, "file_url");
   if (url !== undefined && !ADDRESS.test(url))
     report.add("file-source", at(path, "file_url"), `${path}.file_url is not an http address. Send one.`);

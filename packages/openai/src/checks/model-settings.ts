@@ -63,6 +63,20 @@ export function checkToolsWithReasoning(body: JsonRecord, report: Report): void 
   );
 }
 
+/** Families and snapshots that appeared before structured outputs. */
+const BEFORE_STRUCTURED_OUTPUTS = [/^gpt-3\.5/, /^gpt-4$/, /^gpt-4-/, /^gpt-4o-2024-05-13$/];
+
+/** Reports a JSON schema for the answer of a model that has only JSON mode. */
+export function checkStructuredOutput(type: unknown, body: JsonRecord, path: string, report: Report): void {
+  const model = textOf(body, "model") ?? "";
+  if (type !== "json_schema" || !BEFORE_STRUCTURED_OUTPUTS.some((names) => names.test(model))) return;
+  report.add(
+    "format-unsupported",
+    path,
+    `${model} does not support JSON schemas for its answer. Send the type "json_object", or select another model.`,
+  );
+}
+
 /** First models that keep every prompt cache for 24 hours. */
 const LONG_RETENTION = /^gpt-(?:5\.(?:[5-9]|\d\d)|[6-9]|\d\d)/;
 

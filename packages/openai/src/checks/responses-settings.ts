@@ -10,6 +10,7 @@ import {
   checkRetention,
   checkSampling,
   checkStreamOptions,
+  checkStructuredOutput,
   isOther,
 } from "./model-settings.ts";
 
@@ -159,9 +160,20 @@ function isDeferred(tool: unknown): boolean {
   );
 }
 
+function searchesWeb(tool: unknown): boolean {
+  return textOf(tool, "type")?.startsWith("web_search") === true;
+}
+
 function checkFormat(body: JsonRecord, report: Report): void {
   const format = fieldOf(own(body, "text"), "format");
   const type = textOf(format, "type");
+  checkStructuredOutput(type, body, "text.format", report);
+  if (type === "json_object" && listOf(body, "tools").some(searchesWeb))
+    report.add(
+      "search-in-json-mode",
+      "text.format",
+      'A web search does not work with the format "json_object". Use a JSON schema, or remove the tool.',
+    );
   if (type === "json_schema") {
     const strict = fieldOf(format, "strict") === true;
     checkOutputSchema(fieldOf(format, "schema"), { path: "text.format.schema", strict, report });

@@ -50,12 +50,23 @@ const MAX_CALLS = 128;
  */
 const MAX_CALL_ID_LENGTH = 40;
 
-/** Characters of `safety_identifier`. */
-const MAX_IDENTIFIER_LENGTH = 64;
+/** Characters of `safety_identifier`. Before version 7, the SDK said 64. */
+const MAX_IDENTIFIER_LENGTH = 128;
 
 const name = nameUpTo(MAX_NAME_LENGTH);
 
-const participantName = nameUpTo(Number.POSITIVE_INFINITY);
+/** The API had a narrower pattern until 2025. */
+const PARTICIPANT = /^[^\s<|\\/>]+$/;
+
+const participantName: Shape = (value, path, report) => {
+  if (typeof value !== "string") wrongType(path, "a string", value, report);
+  else if (!PARTICIPANT.test(value))
+    report.add(
+      "name-invalid",
+      path,
+      `${path} is ${quote(value)}. Use a name without spaces and without <, >, |, \\ and /.`,
+    );
+};
 
 const MARKED: Fields = { prompt_cache_breakpoint: cacheMark };
 

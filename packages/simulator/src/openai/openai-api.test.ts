@@ -155,10 +155,13 @@ describe("headers of OpenAI's API", () => {
     const limited = await post(simulator, BODY);
     expect(limited.headers.get("retry-after")).toBe("3");
     expect(limited.headers.get("retry-after-ms")).toBe("2500");
+    expect(limited.headers.get("x-ratelimit-remaining-tokens")).toBe("0");
+    expect(limited.headers.get("x-ratelimit-reset-tokens")).toBe("2.5s");
     expect(limited.body).toMatchObject({ error: { type: "tokens", code: "rate_limit_exceeded" } });
     simulator.fail({ kind: "status", status: 429, spendLimit: true });
     const used = await post(simulator, BODY);
     expect(used.headers.get("retry-after")).toBeNull();
+    expect(used.headers.get("x-ratelimit-remaining-tokens")).toBeNull();
     expect(used.body).toMatchObject({ error: { type: "insufficient_quota", code: "insufficient_quota" } });
   });
 

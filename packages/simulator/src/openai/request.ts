@@ -36,8 +36,13 @@ export interface ResponsesMemory {
    * that precedes it in the output of its response. Undefined if it needs none.
    */
   requiredReasoning(itemId: string): string | undefined;
-  /** True for `encrypted_content` of a reasoning or compaction item that this simulator wrote. */
-  isKnownReasoning(encrypted: string): boolean;
+  /** Reads `encrypted_content` of a reasoning or compaction item. Undefined if this simulator did not write it. */
+  writtenContent(encrypted: string): WrittenContent | undefined;
+}
+
+export interface WrittenContent {
+  /** Id of the reasoning item for which it was written. Undefined for the content of a compaction item. */
+  readonly itemId: string | undefined;
 }
 
 export interface OpenAiModel {

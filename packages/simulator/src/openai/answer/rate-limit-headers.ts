@@ -18,6 +18,14 @@ export function rateLimitHeaders(tokens = 0): Record<string, string> {
   };
 }
 
+/** Returns the rate limit headers of an answer to a call that had to wait for tokens. */
+export function exhaustedHeaders(waitSeconds: number): Record<string, string> {
+  return {
+    ...rateLimitHeaders(TOKENS_PER_MINUTE),
+    "x-ratelimit-reset-tokens": duration(Math.round(waitSeconds * SECOND_MS)),
+  };
+}
+
 function limitHeaders(what: string, limit: number, used: number): Record<string, string> {
   return {
     [`x-ratelimit-limit-${what}`]: String(limit),

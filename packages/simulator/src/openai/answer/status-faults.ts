@@ -1,7 +1,7 @@
 import { ApiRefusal } from "../../exchange.ts";
 import { retryAfterSeconds, type StatusFault } from "../../server/faults.ts";
 import { type OpenAiTextName, refusal } from "../wording/refuse.ts";
-import { TOKENS_PER_MINUTE } from "./rate-limit-headers.ts";
+import { exhaustedHeaders, TOKENS_PER_MINUTE } from "./rate-limit-headers.ts";
 
 const TEXT_OF_STATUS = {
   400: "badRequest",
@@ -25,16 +25,17 @@ const REQUESTED_TOKENS = 5_000;
 export function refusalOf(fault: StatusFault, organization: string, model: string): ApiRefusal {
   const wait = retryAfterSeconds(fault);
   const { status, message, details, type } = wordsFor(fault, organization, model, wait ?? 0);
-  const headers =
+  const retry =
     wait === undefined
       ? {}
       : {
           "retry-after": String(Math.ceil(wait)),
           "retry-after-ms": String(Math.round(wait * MS_PER_SECOND)),
         };
+  const limits = status === 429 && !fault.spendLimit ? exhaustedHeaders(wait ?? 0) : {};
   return new ApiRefusal(status, fault.type ?? type, fault.message ?? message, {
     ...(details === undefined ? {} : { details }),
-    headers,
+    headers: { ...limits, ...retry },
   });
 }
 

@@ -120,11 +120,11 @@ export class ResponseStore {
     }
   }
 
-  memoryOf(project: string, isKnownReasoning: (encrypted: string) => boolean): ResponsesMemory {
+  memoryOf(project: string, writtenContent: ResponsesMemory["writtenContent"]): ResponsesMemory {
     return {
       storedItem: (id) => this.findItem(project, id),
       requiredReasoning: (id) => this.#items.get(key(project, id))?.requiredReasoning,
-      isKnownReasoning,
+      writtenContent,
     };
   }
 

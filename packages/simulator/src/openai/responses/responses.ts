@@ -77,7 +77,7 @@ export class Responses {
   }
 
   memory(project: string): ResponsesMemory {
-    return this.store.memoryOf(project, (encrypted) => this.#sealed.isKnown(encrypted));
+    return this.store.memoryOf(project, (encrypted) => this.#sealed.written(encrypted));
   }
 
   answer(call: OpenAiCall): Answer {

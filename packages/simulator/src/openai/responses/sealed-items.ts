@@ -1,4 +1,5 @@
 import type { Sealer } from "../../sealer.ts";
+import type { WrittenContent } from "../request.ts";
 import type { SealedTexts } from "./seen-messages.ts";
 
 const REASONING = "reasoning";
@@ -34,9 +35,11 @@ export class SealedItems implements SealedTexts {
     return fields === undefined ? undefined : decoded(fields[1]);
   }
 
-  /** True for content of a reasoning or compaction item that this simulator wrote. */
-  isKnown(encrypted: string): boolean {
-    return this.#open(encrypted, REASONING) !== undefined || this.#open(encrypted, COMPACTION) !== undefined;
+  /** Returns the item for which this simulator wrote the content. Undefined for other content. */
+  written(encrypted: string): WrittenContent | undefined {
+    const reasoning = this.#open(encrypted, REASONING);
+    if (reasoning !== undefined) return { itemId: reasoning[1] };
+    return this.#open(encrypted, COMPACTION) === undefined ? undefined : { itemId: undefined };
   }
 
   #open(encrypted: string, kind: string): readonly string[] | undefined {

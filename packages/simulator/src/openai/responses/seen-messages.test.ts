@@ -193,10 +193,11 @@ describe("compaction items", () => {
 
   it("content that was changed or written elsewhere is not known", () => {
     const content = sealed.sealReasoning("rs_1", "Think.");
-    expect(sealed.isKnown(content)).toBe(true);
-    expect(sealed.isKnown(compaction.encrypted_content)).toBe(true);
-    expect(sealed.isKnown(`${content.slice(0, -8)}AAAAAAAA`)).toBe(false);
-    expect(sealed.isKnown(new SealedItems(new Sealer("other")).sealReasoning("rs_1", "Think."))).toBe(false);
+    expect(sealed.written(content)).toEqual({ itemId: "rs_1" });
+    expect(sealed.written(compaction.encrypted_content)).toEqual({ itemId: undefined });
+    expect(sealed.written(`${content.slice(0, -8)}AAAAAAAA`)).toBeUndefined();
+    const foreign = new SealedItems(new Sealer("other")).sealReasoning("rs_1", "Think.");
+    expect(sealed.written(foreign)).toBeUndefined();
     expect(sealed.summary(content)).toBeUndefined();
   });
 });

@@ -26,7 +26,8 @@ function model(id: string, efforts: readonly string[], acceptsImages = true): Op
 
 const MODELS: readonly OpenAiModel[] = [
   model("gpt-4.1", []),
-  model("gpt-4", [], false),
+  model("text-only", [], false),
+  model("o4-mini", ["low", "medium", "high"]),
   model("gpt-5", ["minimal", "low", "medium", "high"]),
   model("gpt-5.2", ["none", "low", "medium", "high", "xhigh"]),
   model("gpt-5.5", ["none", "low", "medium", "high", "xhigh"]),

@@ -68,6 +68,13 @@ export const CHAT_TEXTS = {
     source: "ChatCompletionContentPart.File of the official SDK: a file has an id or data",
   },
 
+  chatFileData: {
+    verified: true,
+    text: "Invalid file data: '{path}'. Expected a base64-encoded data URL with an application/pdf MIME type (e.g. 'data:application/pdf;base64,SGVsbG8sIFdvcmxkIQ=='), but got an invalid base64-encoded value.",
+    code: "invalid_value",
+    source: "captured: github.com/vercel/ai/issues/7266, without its param and code",
+  },
+
   // Calls and outputs
   toolOutputsMissing: {
     verified: true,
@@ -143,6 +150,32 @@ export const CHAT_TEXTS = {
     source: "API reference: `audio` is required when audio output is requested with `modalities`",
   },
 
+  metadataUnstored: {
+    verified: true,
+    text: "The 'metadata' parameter is only allowed when 'store' is enabled.",
+    source: "captured: github.com/tmc/langchaingo/issues/1484, github.com/QwenLM/qwen-code/issues/243",
+  },
+
+  // Models
+  responsesOnly: {
+    verified: true,
+    status: 404,
+    text: "This model is only supported in v1/responses and not in v1/chat/completions.",
+    source:
+      "captured: github.com/alvinunreal/tmuxai/issues/82, github.com/docker/docker-agent/issues/313. Models: `ResponsesModel` of the official SDK, github.com/tingly-dev/tingly-box/issues/233",
+  },
+  webSearchUnsupported: {
+    verified: true,
+    text: "Web search options not supported with this model.",
+    source:
+      "captured: quoted by independent public repositories; guide on web search: models with search only",
+  },
+  formatUnsupported: {
+    verified: true,
+    text: "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model. Learn more about supported models at the Structured Outputs guide: https://platform.openai.com/docs/guides/structured-outputs",
+    source: "captured: github.com/web-infra-dev/midscene/issues/259. Models: structured outputs guide",
+  },
+
   // Parameters of models
   onlyDefault: {
     verified: true,
@@ -155,7 +188,7 @@ export const CHAT_TEXTS = {
     text: "Unsupported parameter: '{field}' is not supported with this model.",
     code: "unsupported_parameter",
     source:
-      "captured: github.com/huggingface/smolagents/issues/1671, github.com/nextai-translator/nextai-translator/issues/1781",
+      "captured: github.com/huggingface/smolagents/issues/1671, github.com/nextai-translator/nextai-translator/issues/1781. `parallel_tool_calls`: github.com/run-llama/llama_index/issues/20865, github.com/langchain-ai/langgraph-supervisor-py/pull/125",
   },
   effortUnsupported: {
     verified: true,

@@ -104,6 +104,18 @@ const BODY_TEXTS = {
     source:
       "guide on background mode: background sampling requires store=true, stateless requests are rejected",
   },
+  searchInJsonMode: {
+    verified: true,
+    text: "Web Search cannot be used with JSON mode.",
+    source:
+      "captured: quoted as an answer of the API by independent public repositories, without param and code",
+  },
+  textFormatUnsupported: {
+    verified: true,
+    text: "Invalid parameter: 'text.format' of type 'json_schema' is not supported with model version `{model}`.",
+    source:
+      "captured: quoted as an answer of the API by independent public repositories. Models: structured outputs guide",
+  },
   jsonWordMissingInInput: {
     verified: true,
     text: "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
@@ -235,6 +247,12 @@ const ORDER_TEXTS = {
     text: "The encrypted content {subject} could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
     code: "invalid_encrypted_content",
     source: "captured: github.com/openai/codex/issues/35334, github.com/Wei-Shaw/sub2api/issues/2863",
+  },
+  encryptedContentMoved: {
+    verified: true,
+    text: "The encrypted content for item {id} could not be verified. Reason: Encrypted content item_id did not match the target item id.",
+    code: "invalid_encrypted_content",
+    source: "captured: github.com/maximhq/bifrost/issues/5186, github.com/openclaw/openclaw/issues/70654",
   },
   itemUnknown: {
     verified: true,

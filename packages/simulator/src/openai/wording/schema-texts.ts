@@ -64,6 +64,11 @@ export const SCHEMA_FAULTS = {
     text: "In context={context}, schema must have a 'type' key.",
     source: "captured: github.com/apexive/odoo-llm/issues/212",
   },
+  formatUnknown: {
+    verified: true,
+    text: "In context={context}, '{format}' is not a valid format.",
+    source: "captured: github.com/cyanheads/git-mcp-server/issues/47. Formats: structured outputs guide",
+  },
   refSiblings: {
     verified: true,
     text: "context={context}, $ref cannot have keywords {keywords}.",

@@ -39,7 +39,7 @@ export const UNDOCUMENTED_CHAT: readonly UndocumentedCase[] = [
     reason: "The API reference names no models for it.",
   },
   {
-    accepted: "`audio`, `modalities` and `web_search_options` on every model",
+    accepted: "`audio` and `modalities` on every model",
     reason: "Only some models have them, but no catalog of these models is documented in one place.",
   },
   {

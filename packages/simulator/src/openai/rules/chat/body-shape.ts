@@ -31,11 +31,10 @@ const MAX_PENALTY = 2;
 const MAX_TEMPERATURE = 2;
 /** Range of the biases of tokens: the API reference. */
 const MAX_BIAS = 100;
-/**
- * Maximum characters of the two ids that a client may attach, captured for the key of the prompt cache:
- * github.com/theopenco/llmgateway/pull/3110.
- */
-const MAX_CLIENT_ID_CHARACTERS = 64;
+/** Maximum characters of the key of the prompt cache, captured: github.com/theopenco/llmgateway/pull/3110. */
+const MAX_CACHE_KEY_CHARACTERS = 64;
+/** Maximum characters of `safety_identifier`: the official SDK since 7.0. Older versions said 64. */
+const MAX_SAFETY_IDENTIFIER_CHARACTERS = 128;
 
 /** Checks types, required fields and unknown fields of the whole body. */
 export function checkShape(inspection: Inspection): void {
@@ -145,7 +144,6 @@ const webSearch = object({
 const shareOfOne = number(0, 1);
 const penalty = number(-MAX_PENALTY, MAX_PENALTY);
 const tokens = integer(1);
-const clientId = shortString(MAX_CLIENT_ID_CHARACTERS);
 
 const optionalFields: Readonly<Record<string, Check>> = {
   audio,
@@ -166,14 +164,14 @@ const optionalFields: Readonly<Record<string, Check>> = {
   parallel_tool_calls: boolean,
   prediction,
   presence_penalty: penalty,
-  prompt_cache_key: clientId,
+  prompt_cache_key: shortString(MAX_CACHE_KEY_CHARACTERS),
   prompt_cache_options: object({ mode: oneOf("implicit", "explicit"), ttl: oneOf("30m") }),
   // Older versions of the SDK wrote `in-memory`.
   prompt_cache_retention: oneOf("in_memory", "24h", "in-memory"),
   // `field-rules.ts` checks the value, because the API words it by model.
   reasoning_effort: string,
   response_format: responseFormat,
-  safety_identifier: clientId,
+  safety_identifier: shortString(MAX_SAFETY_IDENTIFIER_CHARACTERS),
   seed: integer(Number.NEGATIVE_INFINITY),
   service_tier: oneOf("auto", "default", "flex", "scale", "priority", "fast"),
   stop: union({ string: anything, "array of strings": list(string, { maximum: MAX_STOPS }) }),

@@ -13,7 +13,9 @@ const plain: OpenAiModel = {
   isRetired: false,
 };
 
-export const MODELS: Readonly<Record<"plain" | "reasoning" | "first" | "blind" | "newest", OpenAiModel>> = {
+export const MODELS: Readonly<
+  Record<"plain" | "reasoning" | "first" | "blind" | "newest" | "professional" | "old", OpenAiModel>
+> = {
   plain,
   reasoning: {
     ...plain,
@@ -24,6 +26,8 @@ export const MODELS: Readonly<Record<"plain" | "reasoning" | "first" | "blind" |
   },
   first: { ...plain, id: "o1", isReasoning: true, efforts: ["low", "medium", "high"] },
   newest: { ...plain, id: "gpt-5.6-terra", isReasoning: true, efforts: ["none", "low", "medium", "high"] },
+  professional: { ...plain, id: "o3-pro", isReasoning: true, efforts: ["low", "medium", "high"] },
+  old: { ...plain, id: "gpt-4o-2024-05-13" },
   blind: { ...plain, id: "o3-mini", isReasoning: true, acceptsImages: false, efforts: [] },
 };
 

@@ -4,6 +4,7 @@ import { refuse } from "../../wording/refuse.ts";
 import { checkRetention } from "../cache-retention.ts";
 import { checkFormatSchema, checkFunctionSchema } from "../schema/check-schema.ts";
 import { listed, shortened } from "../shape/inspection.ts";
+import { hasStructuredOutput } from "../structured-output.ts";
 import { field, recordField, recordsField } from "./checked-body.ts";
 
 /** Refuses fields that exclude or need each other, and schemas that the API cannot use. */
@@ -19,6 +20,9 @@ export function checkFields(body: JsonRecord): void {
   }
   if (field(body, "stream_options") !== undefined && body.stream !== true) {
     refuse("streamOptionsAlone", "stream_options");
+  }
+  if (body.store !== true && Object.keys(recordField(body, "metadata") ?? {}).length > 0) {
+    refuse("metadataUnstored", "metadata");
   }
   const wantsAudio = Array.isArray(body.modalities) && body.modalities.includes("audio");
   if (wantsAudio && field(body, "audio") === undefined) refuse("audioMissing", "audio");
@@ -92,8 +96,29 @@ function checkFormat(body: JsonRecord): void {
   if (format?.type === "json_schema") checkFormatSchema(recordField(format, "json_schema") ?? {}, "chat");
 }
 
+/** Models that only the Responses API has: `ResponsesModel` of the official SDK, and captured answers. */
+const RESPONSES_ONLY = /^(?:o1-pro|o3-pro|gpt-5-pro|gpt-5\.5-pro|gpt-5(?:\.\d+)?-codex)(?:-|$)/;
+/** Models of OpenAI. The rules for them do not apply to models that a test adds under other names. */
+const OWN_MODEL = /^(?:gpt-|o\d)/;
+/** Models of the o series, which accept no setting for parallel calls. */
+const O_SERIES = /^o\d/;
+
 /** Refuses fields that the model does not accept. */
 export function checkForModel(body: JsonRecord, model: OpenAiModel): void {
+  if (RESPONSES_ONLY.test(model.id)) refuse("responsesOnly", "model");
+  if (
+    field(body, "web_search_options") !== undefined &&
+    OWN_MODEL.test(model.id) &&
+    !/search/.test(model.id)
+  ) {
+    refuse("webSearchUnsupported", "web_search_options");
+  }
+  if (field(body, "parallel_tool_calls") !== undefined && O_SERIES.test(model.id)) {
+    refuse("parameterUnsupported", "parallel_tool_calls", { field: "parallel_tool_calls" });
+  }
+  if (recordField(body, "response_format")?.type === "json_schema" && !hasStructuredOutput(model.id)) {
+    refuse("formatUnsupported", "response_format");
+  }
   if (model.isReasoning && field(body, "max_tokens") !== undefined) {
     refuse("maxTokensUnsupported", "max_tokens");
   }

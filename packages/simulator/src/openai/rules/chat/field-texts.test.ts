@@ -19,6 +19,28 @@ const pairs = (count: number): object =>
 
 const BODY: readonly Row[] = [
   [
+    "metadata of a completion that is not stored",
+    { metadata: { k: "v" }, store: true },
+    { metadata: { k: "v" } },
+    {
+      rule: "metadataUnstored",
+      message: "The 'metadata' parameter is only allowed when 'store' is enabled.",
+      param: "metadata",
+      code: null,
+    },
+  ],
+  [
+    "a search of the web on a model without it",
+    { web_search_options: null },
+    { web_search_options: {} },
+    {
+      rule: "webSearchUnsupported",
+      message: "Web search options not supported with this model.",
+      param: "web_search_options",
+      code: null,
+    },
+  ],
+  [
     "no model",
     {},
     { model: null },
@@ -207,7 +229,7 @@ const BODY: readonly Row[] = [
   ],
   [
     "seventeen pairs of metadata",
-    { metadata: pairs(16) },
+    { store: true, metadata: pairs(16) },
     { metadata: pairs(17) },
     {
       rule: "propertiesTooMany",
@@ -219,7 +241,7 @@ const BODY: readonly Row[] = [
   ],
   [
     "a long key of metadata",
-    { metadata: { ["k".repeat(64)]: "v" } },
+    { store: true, metadata: { ["k".repeat(64)]: "v" } },
     { metadata: { ["k".repeat(65)]: "v" } },
     {
       rule: "propertyNameTooLong",
@@ -231,7 +253,7 @@ const BODY: readonly Row[] = [
   ],
   [
     "a long value of metadata",
-    { metadata: { k: "v".repeat(512) } },
+    { store: true, metadata: { k: "v".repeat(512) } },
     { metadata: { k: "v".repeat(513) } },
     {
       rule: "stringTooLong",
@@ -243,7 +265,7 @@ const BODY: readonly Row[] = [
   ],
   [
     "a long key of the prompt cache",
-    { prompt_cache_key: "k".repeat(64), safety_identifier: "u" },
+    { prompt_cache_key: "k".repeat(64), safety_identifier: "u".repeat(128) },
     { prompt_cache_key: "k".repeat(65) },
     {
       rule: "stringTooLong",
@@ -290,6 +312,13 @@ const BODY: readonly Row[] = [
 ];
 
 const MODEL_FACTS: readonly Row[] = [
+  [
+    "a setting for parallel calls on a model of the o series",
+    { tools: [FUNCTION] },
+    { tools: [FUNCTION], parallel_tool_calls: true },
+    unsupported("parallel_tool_calls"),
+    { model: "first" },
+  ],
   [
     "max_tokens on a reasoning model",
     { max_completion_tokens: 128_000 },
@@ -453,6 +482,17 @@ describe("rules of chat completions for the facts of a model", () => {
 });
 
 describe("the order of faults", () => {
+  it("a model that only the Responses API has is refused", () => {
+    expect(refusalOf({}, { model: "professional" })).toEqual({
+      rule: "responsesOnly",
+      message: "This model is only supported in v1/responses and not in v1/chat/completions.",
+      status: 404,
+      type: "invalid_request_error",
+      param: "model",
+      code: null,
+    });
+  });
+
   it("reports the first fault of the shape in the order of the body", () => {
     expect(refusalOf({ temperature: "hot", n: 0 })).toMatchObject({ param: "temperature" });
     expect(refusalOf({ n: 0, temperature: "hot" })).toMatchObject({ param: "n" });

@@ -12,7 +12,7 @@ import {
   tagged,
 } from "../../../shape/shape-check.ts";
 import { refuse } from "../../wording/refuse.ts";
-import { imageUrl } from "../image-url.ts";
+import { imageUrl, mediaTypeOf } from "../image-url.ts";
 import { type Check, type Fields, filledList, union } from "../shape/inspection.ts";
 
 /** Names of functions and tools: FunctionDefinition of the official SDK. */
@@ -52,6 +52,10 @@ const file: Check = (value, inspection) => {
   if (!isRecord(value)) return;
   if (value.file_data === undefined && value.file_id === undefined) {
     refuse("fileSource", inspection.path, { path: inspection.path });
+  }
+  if (typeof value.file_data === "string" && mediaTypeOf(value.file_data) === undefined) {
+    const path = `${inspection.path}.file_data`;
+    refuse("chatFileData", path, { path });
   }
 };
 
@@ -112,8 +116,11 @@ const call = tagged({
 // Sources conflict on unknown fields of messages. The answers that `fieldUnknown` names refuse them. The matrix that
 // `chat-texts.ts` names saw the API ignore `tool_calls` of a user message. The switch `unknownFields` decides.
 
-/** Pattern of the name of a participant, captured: github.com/microsoft/autogen/issues/4157. */
-const participant: Fields = { name: namePattern };
+/**
+ * Pattern of the name of a participant, captured in February 2026: github.com/langchain-ai/langchain/issues/35054.
+ * The pattern of 2024 accepted fewer names.
+ */
+const participant: Fields = { name: matching(/^[^\s<|\\/>]+$/) };
 
 /** Content may be null in the shape. `message-rules.ts` refuses it with its own text. */
 const spoken: Fields = { content: nullable(content) };

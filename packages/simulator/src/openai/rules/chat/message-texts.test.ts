@@ -225,6 +225,18 @@ const SHAPES: readonly MessageRow[] = [
     },
   ],
   [
+    "data of a file that are no data URL",
+    [user([{ type: "file", file: { file_data: "data:text/plain;base64,aGk=" } }])],
+    [user([{ type: "file", file: { file_data: "JVBERi0=" } }])],
+    {
+      rule: "chatFileData",
+      message:
+        "Invalid file data: 'messages[0].content[0].file.file_data'. Expected a base64-encoded data URL with an application/pdf MIME type (e.g. 'data:application/pdf;base64,SGVsbG8sIFdvcmxkIQ=='), but got an invalid base64-encoded value.",
+      param: "messages[0].content[0].file.file_data",
+      code: "invalid_value",
+    },
+  ],
+  [
     "sound of an unknown format",
     [user([{ type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } }])],
     [user([{ type: "input_audio", input_audio: { data: "UklGRg==", format: "ogg" } }])],
@@ -237,12 +249,12 @@ const SHAPES: readonly MessageRow[] = [
   ],
   [
     "a name of a participant with a space",
-    [user("hi", { name: "Ann_2" })],
+    [user("hi", { name: "Änn.Lee-2" })],
     [user("hi", { name: "Ann Lee" })],
     {
       rule: "patternMismatch",
       message:
-        "Invalid 'messages[0].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+        "Invalid 'messages[0].name': string does not match pattern. Expected a string that matches the pattern '^[^\\s<|\\\\/>]+$'.",
       param: "messages[0].name",
       code: "invalid_value",
     },

@@ -174,8 +174,8 @@ const UNDOCUMENTED: Readonly<Record<string, readonly [body: object, call?: ChatC
   ],
   "`functions` together with `tools`": [{ tools: [tool()], functions: [{ name: "Read" }] }],
   "`verbosity` on a model that does not reason": [{ verbosity: "low" }],
-  "`audio`, `modalities` and `web_search_options` on every model": [
-    { audio: { format: "wav", voice: { id: "voice_1" } }, modalities: ["audio"], web_search_options: {} },
+  "`audio` and `modalities` on every model": [
+    { audio: { format: "wav", voice: { id: "voice_1" } }, modalities: ["audio"] },
     { model: "reasoning" },
   ],
   "sampling parameters on a reasoning model with effort `none`": [

@@ -212,6 +212,19 @@ const TOOLS: readonly Row[] = [
 
 const FORMATS: readonly Row[] = [
   [
+    "a schema for the answer of a model from before structured outputs",
+    { response_format: { type: "json_object" }, messages: [user("JSON, please.")] },
+    schemaFormat({ schema: { type: "object" } }),
+    {
+      rule: "formatUnsupported",
+      message:
+        "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model. Learn more about supported models at the Structured Outputs guide: https://platform.openai.com/docs/guides/structured-outputs",
+      param: "response_format",
+      code: null,
+    },
+    { model: "old" },
+  ],
+  [
     "an unknown output format",
     { response_format: { type: "text" } },
     { response_format: { type: "object" } },

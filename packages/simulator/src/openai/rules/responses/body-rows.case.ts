@@ -249,6 +249,16 @@ export const BODY_ROWS: readonly RuleRow[] = [
     expected: ["Background mode requires 'store' to be true.", "background", null],
   },
   {
+    rule: "a search of the web in JSON mode",
+    wrong: { input: "JSON", tools: [{ type: "web_search" }], text: { format: { type: "json_object" } } },
+    sound: {
+      input: "JSON",
+      tools: [{ type: "web_search" }],
+      text: { format: { type: "json_schema", name: "a", schema: { type: "object" } } },
+    },
+    expected: ["Web Search cannot be used with JSON mode."],
+  },
+  {
     rule: "another kind of context management",
     wrong: { context_management: [{ type: "foo" }] },
     sound: compaction({}),

@@ -3,7 +3,8 @@ import type { OpenAiModel, OpenAiRequest } from "../../request.ts";
 import { refuse } from "../../wording/refuse.ts";
 import { checkRetention } from "../cache-retention.ts";
 import { listed, shortened } from "../shape/inspection.ts";
-import { isGiven, recordIn, visitParts } from "./checked-body.ts";
+import { hasStructuredOutput } from "../structured-output.ts";
+import { isGiven, recordIn, recordsIn, visitParts } from "./checked-body.ts";
 
 /** Refuses a history that the API does not have, and a request with nothing to answer. */
 export function checkHistory({ endpoint, body, earlier }: OpenAiRequest): void {
@@ -24,11 +25,20 @@ export function checkHistory({ endpoint, body, earlier }: OpenAiRequest): void {
 
 const isEmpty = (input: unknown): boolean => input === "" || (Array.isArray(input) && input.length === 0);
 
+/** Tools that search the web. Their names have versions. */
+const WEB_SEARCH = /^web_search/;
+
 /** Refuses fields that do not go together. */
 export function checkCombinations({ body }: OpenAiRequest): void {
   if (isGiven(body.stream_options) && body.stream !== true) refuse("streamOptionsAlone", "stream_options");
   if (body.background === true && body.store === false) refuse("backgroundUnstored", "background");
+  const isJsonMode = formatType(body) === "json_object";
+  if (isJsonMode && recordsIn(body.tools).some(({ type }) => WEB_SEARCH.test(String(type)))) {
+    refuse("searchInJsonMode");
+  }
 }
+
+const formatType = ({ text }: JsonRecord): unknown => recordIn(recordIn(text).format).type;
 
 // Abilities of the model
 
@@ -47,6 +57,9 @@ export function checkAbilities({ body }: OpenAiRequest, model: OpenAiModel): voi
     refuse("encryptedContentUnsupported", "include");
   }
   checkVerbosity(body, model);
+  if (formatType(body) === "json_schema" && !hasStructuredOutput(model.id)) {
+    refuse("textFormatUnsupported", "text.format", { model: model.id });
+  }
   checkRetention(body, model);
   const { max_output_tokens: limit } = body;
   if (typeof limit === "number" && limit > model.maxOutputTokens) {
@@ -122,7 +135,7 @@ function refuseImages(item: JsonRecord, index: number): void {
 
 /** Refuses JSON mode if no message asks for JSON: the model would write white space without end. */
 export function checkJsonMode(items: readonly JsonRecord[], body: JsonRecord): void {
-  if (recordIn(recordIn(body.text).format).type !== "json_object") return;
+  if (formatType(body) !== "json_object") return;
   if (!items.some(mentionsJson)) refuse("jsonWordMissingInInput", "input");
 }
 

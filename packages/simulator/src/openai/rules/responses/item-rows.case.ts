@@ -236,6 +236,16 @@ export const ID_ROWS: readonly RuleRow[] = [
     ],
   },
   {
+    rule: "a long output",
+    wrong: after(call("c"), output("c", { output: "a".repeat(10_485_761) })),
+    sound: after(call("c"), output("c", { output: "a".repeat(10_485_760) })),
+    expected: [
+      "Invalid 'input[2].output': string too long. Expected a string with maximum length 10485760, but got a string with length 10485761 instead.",
+      "input[2].output",
+      "string_above_max_length",
+    ],
+  },
+  {
     rule: "an empty id of a call",
     wrong: after(call("")),
     sound: after(call("c"), output("c")),

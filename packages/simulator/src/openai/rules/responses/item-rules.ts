@@ -103,11 +103,20 @@ export function checkStoredContent(
     if (type === "item_reference") requireStored(item, memory, body);
     if (foreignReasoning === "accepted" || (type !== "reasoning" && type !== "compaction")) continue;
     const { encrypted_content: encrypted } = item;
-    if (typeof encrypted !== "string") requireStored(item, memory, body);
-    else if (!memory.isKnownReasoning(encrypted)) {
-      refuse("encryptedContentInvalid", null, { subject: subjectOf(item, encrypted) });
-    }
+    if (typeof encrypted === "string") checkEncrypted(item, encrypted, memory);
+    else requireStored(item, memory, body);
   }
+}
+
+/** Refuses content that the API did not write, or that it wrote for another item. */
+function checkEncrypted(item: JsonRecord, encrypted: string, memory: ResponsesMemory): void {
+  const written = memory.writtenContent(encrypted);
+  if (written === undefined) {
+    refuse("encryptedContentInvalid", null, { subject: subjectOf(item, encrypted) });
+  }
+  const id = idOf(item);
+  if (id === undefined || written.itemId === undefined || written.itemId === id) return;
+  refuse("encryptedContentMoved", null, { id });
 }
 
 function requireStored(item: JsonRecord, memory: ResponsesMemory, body: JsonRecord): void {

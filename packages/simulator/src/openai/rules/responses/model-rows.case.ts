@@ -9,6 +9,17 @@ const temperatureText = "Unsupported parameter: 'temperature' is not supported w
 /** Rules for the abilities of the model. */
 export const MODEL_ROWS: readonly RuleRow[] = [
   {
+    rule: "a schema for the answer of a model from before structured outputs",
+    wrong: { text: { format: { type: "json_schema", name: "a", schema: { type: "object" } } } },
+    sound: { text: { format: { type: "text" } } },
+    call: { model: { ...PLAIN, id: "gpt-4-turbo" } },
+    expected: [
+      "Invalid parameter: 'text.format' of type 'json_schema' is not supported with model version `gpt-4-turbo`.",
+      "text.format",
+      null,
+    ],
+  },
+  {
     rule: "a temperature on a reasoning model",
     wrong: { temperature: 0.5, top_logprobs: 1 },
     sound: { temperature: 1 },

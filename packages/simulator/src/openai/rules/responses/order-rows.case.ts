@@ -264,6 +264,16 @@ export const ORDER_ROWS: readonly RuleRow[] = [
     ],
   },
   {
+    rule: "reasoning under the id of another item",
+    wrong: after(thought({ id: "rs_9", encrypted_content: "of rs_1" }), said()),
+    sound: after(thought({ id: "rs_1", encrypted_content: "of rs_1" }), said()),
+    expected: [
+      "The encrypted content for item rs_9 could not be verified. Reason: Encrypted content item_id did not match the target item id.",
+      null,
+      "invalid_encrypted_content",
+    ],
+  },
+  {
     rule: "a compaction of another provider",
     wrong: after({ type: "compaction", encrypted_content: "garbage" }),
     sound: after({ type: "compaction", encrypted_content: "known" }),

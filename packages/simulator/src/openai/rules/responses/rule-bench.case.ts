@@ -37,7 +37,8 @@ const STORED: readonly JsonRecord[] = [
 const MEMORY: ResponsesMemory = {
   storedItem: (id) => STORED.find((item) => item.id === id),
   requiredReasoning: (id) => (id === "fc_1" ? "rs_1" : undefined),
-  isKnownReasoning: (encrypted) => encrypted === "known",
+  writtenContent: (encrypted) =>
+    encrypted === "known" ? { itemId: undefined } : encrypted === "of rs_1" ? { itemId: "rs_1" } : undefined,
 };
 
 export interface CallFields {

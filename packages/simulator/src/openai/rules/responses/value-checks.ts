@@ -1,10 +1,13 @@
 import { isRecord } from "@longhaul/core/internal/messages";
-import { filledString, list, record, string } from "../../../shape/shape-check.ts";
+import { filledString, list, record, shortString, string } from "../../../shape/shape-check.ts";
 import { refuse } from "../../wording/refuse.ts";
 import { type Check, type Inspection, shortened } from "../shape/inspection.ts";
 
 /** Maximum characters of item ids and call ids. */
 const MAX_ID_LENGTH = 64;
+
+/** Maximum characters of a text, captured: github.com/openclaw/openclaw/issues/875. */
+const MAX_TEXT_LENGTH = 10_485_760;
 
 /** Maximum characters of the name of a tool. */
 const MAX_NAME_LENGTH = 128;
@@ -27,6 +30,8 @@ export function idWith(prefix: string): Check {
     if (!id.startsWith(prefix)) refuse("idPrefixWrong", path, { path, id: shortened(id), prefix });
   };
 }
+
+export const longText: Check = shortString(MAX_TEXT_LENGTH);
 
 export const callId: Check = (value, inspection) => {
   filledString(value, inspection);

@@ -126,6 +126,12 @@ const STRICT: readonly Row[] = [
     "In context=('properties', 'a'), 'oneOf' is not permitted.",
   ],
   [
+    "an unsupported format of a text",
+    strict({ a: { type: ["string", "null"], format: "uuid" } }),
+    strict({ a: { type: ["string", "null"], format: "uri" } }),
+    "In context=('properties', 'a'), 'uri' is not a valid format.",
+  ],
+  [
     "a subschema without a type",
     strict({ a: { type: "string", const: "x" } }),
     strict({ a: { const: "x" } }),

@@ -158,12 +158,28 @@ const FORBIDDEN: readonly string[] = [
   "uniqueItems",
 ];
 
+/** Formats of texts that a strict schema may name: structured outputs guide. */
+const FORMATS: ReadonlySet<unknown> = new Set([
+  "date-time",
+  "time",
+  "date",
+  "duration",
+  "email",
+  "hostname",
+  "ipv4",
+  "ipv6",
+  "uuid",
+]);
+
 function findStrictFault(schema: JsonRecord, place: Place, root: unknown): SchemaFault | undefined {
   if (schema.$ref !== undefined) return findRefFault(schema, place, root);
   const keyword = FORBIDDEN.find((name) => schema[name] !== undefined);
   if (keyword !== undefined) return fault("keywordForbidden", { context: contextOf(place), keyword });
   if (schema.type === undefined && schema.anyOf === undefined) {
     return fault("typeMissing", { context: contextOf(place) });
+  }
+  if (hasType(schema, "string") && typeof schema.format === "string" && !FORMATS.has(schema.format)) {
+    return fault("formatUnknown", { context: contextOf(place), format: shortened(schema.format) });
   }
   return hasType(schema, "object") ? findObjectFault(schema, place) : findEnumFault(schema, place);
 }
