@@ -231,11 +231,11 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
   ),
   "search-unsupported": chat(
     "Only search models get `web_search_options`.",
-    "guide Web search; an error that public repositories quote",
+    "guide Web search: models",
   ),
   "search-in-json-mode": responses(
     "A web search is not combined with a request for a JSON object.",
-    "an error that public repositories quote",
+    "an error that the code of ten public programs quotes",
   ),
 
   // Rules for settings that depend on each other or on the model.

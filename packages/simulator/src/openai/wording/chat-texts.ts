@@ -165,10 +165,8 @@ export const CHAT_TEXTS = {
       "captured: github.com/alvinunreal/tmuxai/issues/82, github.com/docker/docker-agent/issues/313. Models: `ResponsesModel` of the official SDK, github.com/tingly-dev/tingly-box/issues/233",
   },
   webSearchUnsupported: {
-    verified: true,
     text: "Web search options not supported with this model.",
-    source:
-      "captured: quoted by independent public repositories; guide on web search: models with search only",
+    source: "guide on web search: only search models have these options",
   },
   formatUnsupported: {
     verified: true,

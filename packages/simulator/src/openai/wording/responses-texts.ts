@@ -105,16 +105,13 @@ const BODY_TEXTS = {
       "guide on background mode: background sampling requires store=true, stateless requests are rejected",
   },
   searchInJsonMode: {
-    verified: true,
     text: "Web Search cannot be used with JSON mode.",
     source:
-      "captured: quoted as an answer of the API by independent public repositories, without param and code",
+      "the code of ten public programs quotes this answer, but no thread does. Param and code are unknown",
   },
   textFormatUnsupported: {
-    verified: true,
     text: "Invalid parameter: 'text.format' of type 'json_schema' is not supported with model version `{model}`.",
-    source:
-      "captured: quoted as an answer of the API by independent public repositories. Models: structured outputs guide",
+    source: "guide on structured outputs: its list of models. Wording of formatUnsupported",
   },
   jsonWordMissingInInput: {
     verified: true,
