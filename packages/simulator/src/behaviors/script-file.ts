@@ -47,7 +47,7 @@ function parseTurn(value: unknown, at: string): ConditionalTurn {
     ...(when !== undefined && { when: parseConditions(when, `${at}.when`) }),
     ...(times !== undefined && { times: times === "always" ? times : read.count(times, `${at}.times`, 1) }),
     ...(usage !== undefined && { usage: parseUsage(usage, `${at}.usage`) }),
-    ...(delayMs !== undefined && { delayMs: read.count(delayMs, `${at}.delayMs`) }),
+    ...(delayMs !== undefined && { delayMs: read.milliseconds(delayMs, `${at}.delayMs`) }),
   };
 }
 
