@@ -226,10 +226,11 @@ async function readJson(
   invalid: (why: string, cause: unknown) => LonghaulError,
 ): Promise<unknown> {
   const text = await readRegularFile(path).catch((error: unknown) => {
-    throw invalid("longhaul cannot read the file", error);
+    throw invalid(`longhaul cannot read the file (${(error as Error).message})`, error);
   });
   try {
-    return JSON.parse(text);
+    // Some editors on Windows write a byte order mark.
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
     throw invalid("it is not valid JSON", error);
   }

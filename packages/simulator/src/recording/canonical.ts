@@ -19,7 +19,7 @@ const VOLATILE_TEXTS: readonly (readonly [pattern: RegExp, replacement: string])
 type TextForm = (text: string) => string;
 
 /** The body of a request without volatile parts. */
-export function canonicalBody({ json, text }: RecordedRequest, form: TextForm = stable): unknown {
+function canonicalBody({ json, text }: RecordedRequest, form: TextForm = stable): unknown {
   if (json === undefined) return text === undefined ? undefined : form(text);
   if (!isRecord(json)) return canonicalValue(json, form);
   const kept = Object.entries(json).filter(([name]) => !VOLATILE_FIELDS.includes(name));
@@ -67,10 +67,16 @@ interface Difference {
   readonly sent: unknown;
 }
 
+/** Path of a difference between two bodies that are no objects. */
+const WHOLE_BODY = "the body";
+
 /** More differences do not help to find the nearest request. */
 const MAX_DIFFERENCES = 200;
 
-/** Finds the differences between two canonical bodies, in the order of the sent one. */
+/**
+ * Finds the differences between two bodies, in the order of the sent one. Differences in volatile parts do not
+ * count. Equal parts stay unread, because a recording may have hundreds of long requests.
+ */
 export function differencesBetween(recorded: unknown, sent: unknown): readonly Difference[] {
   const found: Difference[] = [];
   compare(recorded, sent, "", found);
@@ -79,16 +85,20 @@ export function differencesBetween(recorded: unknown, sent: unknown): readonly D
 
 function compare(recorded: unknown, sent: unknown, path: string, found: Difference[]): void {
   if (found.length >= MAX_DIFFERENCES || recorded === sent) return;
-  if (Array.isArray(recorded) && Array.isArray(sent)) {
+  if (typeof recorded === "string" && typeof sent === "string" && path !== "model") {
+    const [one, other] = [stable(recorded), stable(sent)];
+    if (one !== other) found.push({ path: path === "" ? WHOLE_BODY : path, recorded: one, sent: other });
+  } else if (Array.isArray(recorded) && Array.isArray(sent)) {
     for (let index = 0; index < Math.max(recorded.length, sent.length); index++)
       compare(recorded[index], sent[index], `${path}[${index}]`, found);
   } else if (isRecord(recorded) && isRecord(sent)) {
     const names = new Set([...Object.keys(sent), ...Object.keys(recorded)]);
     for (const name of names) {
+      if (path === "" && VOLATILE_FIELDS.includes(name)) continue;
       const at = path === "" ? name : `${path}.${name}`;
       compare(own(recorded, name), own(sent, name), at, found);
     }
-  } else found.push({ path: path === "" ? "the body" : path, recorded, sent });
+  } else found.push({ path: path === "" ? WHOLE_BODY : path, recorded, sent });
 }
 
 const own = (value: Readonly<Record<string, unknown>>, name: string): unknown =>

@@ -103,6 +103,32 @@ describe("the file of a recording", () => {
   });
 });
 
+describe("the difference to a recorded request", () => {
+  it.each([
+    [
+      { q: "2026-01-01 a", user: "x" },
+      { q: "2027-02-02 b", user: "y" },
+      'differs at q: recorded "<date> a", sent "<date> b".',
+    ],
+    [
+      { model: "m-2026-01-01" },
+      { model: "m-2027-01-01" },
+      'differs at model: recorded "m-2026-01-01", sent "m-2027-01-01".',
+    ],
+    ["2026-01-01 a", "2027-02-02 b", 'differs at the body: recorded "<date> a", sent "<date> b".'],
+    [{ a: [1, 2] }, { a: [1] }, "differs at a[1]: recorded 2, sent nothing."],
+    [{ a: { user: "x" } }, { a: { user: "y" } }, 'differs at a.user: recorded "x", sent "y".'],
+  ])("the error about %j names the difference, but no volatile part", async (recorded, sent, difference) => {
+    const upstream = await startUpstream((_, response) => response.end("{}"));
+    const recorder = await record(upstream);
+    await (await post(recorder.url, recorded)).text();
+    await recorder.close();
+    const { url, unmatched } = await startReplay({ file }).then(closeLater);
+    expect((await post(url, sent)).status).toBe(404);
+    expect(unmatched).toEqual([expect.stringContaining(difference)]);
+  });
+});
+
 describe("requests that differ only in a date", () => {
   it("each gets its own answer in any order, and a request with another date gets an unused one", async () => {
     let number = 0;

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { strangerIn } from "../server/access.ts";
 import { receiveBody } from "../server/body.ts";
 import { type LocalServer, listen } from "../server/listen.ts";
-import { canonicalBody, describeDifference, differencesBetween, exactKeyOf, keyOf } from "./canonical.ts";
+import { describeDifference, differencesBetween, exactKeyOf, keyOf } from "./canonical.ts";
 import type { RecordedAnswer, RecordedExchange, RecordedRequest } from "./exchange-record.ts";
 import { refusesUpgrade, sendError, UPGRADE_REQUIRED } from "./provider-error.ts";
 import { bodyFault, keyRemoverFor, MAX_BODY_BYTES, recordedRequest } from "./received-request.ts";
@@ -118,12 +118,11 @@ class Answers {
   }
 
   #nearest(same: readonly RecordedExchange[], sent: RecordedRequest): string {
-    const body = canonicalBody(sent);
     const compared = same.map(({ request }) => ({
       number: this.#exchanges.findIndex((exchange) => exchange.request === request) + 1,
       differences: [
         ...differencesBetween(request.query, sent.query).map((one) => ({ ...one, path: "the parameters" })),
-        ...differencesBetween(canonicalBody(request), body),
+        ...differencesBetween(bodyOf(request), bodyOf(sent)),
       ],
     }));
     const [nearest] = compared.sort((one, other) => one.differences.length - other.differences.length);
@@ -138,6 +137,8 @@ function identicalTo(request: RecordedRequest, equal: readonly KnownExchange[]):
   const key = exactKeyOf(request);
   return equal.filter(({ exchange }) => exactKeyOf(exchange.request) === key);
 }
+
+const bodyOf = ({ json, text }: RecordedRequest): unknown => (json === undefined ? text : json);
 
 /** Differences in a message. */
 const SHOWN_DIFFERENCES = 3;
