@@ -113,4 +113,11 @@ describe("parseScript", () => {
     expect(error).toBeInstanceOf(LonghaulError);
     expect(String(error)).toContain(reason);
   });
+
+  it("parseScript refuses a script that is nested too deeply", () => {
+    const input: unknown = JSON.parse(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`);
+    expect(() => parseScript([{ blocks: [{ type: "tool_use", name: "a", input }] }])).toThrow(
+      "it is nested more than 500 levels deep",
+    );
+  });
 });
