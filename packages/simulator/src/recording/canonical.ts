@@ -71,7 +71,7 @@ interface Difference {
 const WHOLE_BODY = "the body";
 
 /** More differences do not help to find the nearest request. */
-const MAX_DIFFERENCES = 200;
+const MAX_DIFFERENCES = 50;
 
 /**
  * Finds the differences between two bodies, in the order of the sent one. Differences in volatile parts do not
