@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
@@ -66,6 +67,27 @@ describe("hostile upstreams", () => {
 });
 
 describe("the file of a recording", () => {
+  it("contains an answer of known length before the client has received all of it", async () => {
+    const upstream = await startUpstream((_, response) => {
+      response.writeHead(200, { "content-length": 2 });
+      response.end("{}");
+    });
+    const { url } = await record(upstream);
+    const lines: number[] = [];
+    for (let number = 1; number <= 20; number++) {
+      await (await post(url, { number })).text();
+      lines.push(readFileSync(file, "utf8").split("\n").length - 2);
+    }
+    expect(lines).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+  });
+
+  it("a request for headers alone gets the length of the answer", async () => {
+    const upstream = await startUpstream((_, response) => response.setHeader("content-length", 7).end());
+    const { url } = await record(upstream);
+    const { headers } = await fetch(`${url}/v1/files`, { method: "HEAD" });
+    expect(headers.get("content-length")).toBe("7");
+  });
+
   it("keeps the mode of a file that is not a recording", async () => {
     await writeFile(file, "precious text", { mode: 0o644 });
     await expect(startRecorder({ upstream: "http://127.0.0.1:1", file })).rejects.toMatchObject({

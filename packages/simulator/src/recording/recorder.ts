@@ -202,7 +202,9 @@ async function passOn(
 ): Promise<Forwarded> {
   const { statusCode: status = 502, statusMessage, headers } = incoming;
   const reason = isPrintable(statusMessage) ? statusMessage : undefined;
-  response.writeHead(status, reason, forwardedHeaders(headers, []));
+  // A client that knows the length regards the answer as complete before it is on the disk.
+  const left = response.req.method === "HEAD" ? [] : ["content-length"];
+  response.writeHead(status, reason, forwardedHeaders(headers, left));
   response.flushHeaders();
   const pieces: Buffer[] = [];
   let isCut = false;
