@@ -20,7 +20,7 @@ import {
   parseScript,
   type SummaryKind,
 } from "@longhaul/simulator";
-import { SPAN_KINDS } from "@longhaul/simulator/internal";
+import { LONGEST_DELAY_MS, SPAN_KINDS } from "@longhaul/simulator/internal";
 import { z } from "zod";
 
 /**
@@ -47,6 +47,8 @@ export interface SimConfig extends LibraryOptions {
 type Shape<Options> = Readonly<Record<keyof Options, z.ZodType>>;
 
 const count = z.int().nonnegative();
+/** A time that a timer can wait. */
+const milliseconds = z.int().min(0).max(LONGEST_DELAY_MS);
 const share = z.number().min(0).max(1);
 
 /**
@@ -132,8 +134,8 @@ const fault = z.union([
     z.strictObject({ kind: z.literal("silence") }),
     z.strictObject({
       kind: z.literal("slow"),
-      firstByteMs: count.optional(),
-      betweenEventsMs: count.optional(),
+      firstByteMs: milliseconds.optional(),
+      betweenEventsMs: milliseconds.optional(),
     }),
   ]),
 ]);
@@ -145,7 +147,10 @@ const config = {
   switches: z.strictObject(switches).optional(),
   apiKeys: z.array(z.string().min(1)).optional(),
   latency: z
-    .union([count, z.strictObject({ firstByteMs: count.optional(), betweenEventsMs: count.optional() })])
+    .union([
+      milliseconds,
+      z.strictObject({ firstByteMs: milliseconds.optional(), betweenEventsMs: milliseconds.optional() }),
+    ])
     .optional(),
   seed: z.int().optional(),
   keepBodies: count.optional(),
@@ -221,10 +226,11 @@ async function readJson(
   invalid: (why: string, cause: unknown) => LonghaulError,
 ): Promise<unknown> {
   const text = await readRegularFile(path).catch((error: unknown) => {
-    throw invalid("longhaul cannot read the file", error);
+    throw invalid(`longhaul cannot read the file (${(error as Error).message})`, error);
   });
   try {
-    return JSON.parse(text);
+    // Some editors on Windows write a byte order mark.
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
     throw invalid("it is not valid JSON", error);
   }

@@ -6,3 +6,4 @@ export { createTokenCounter, type TokenCounter } from "./prompt/token-count.ts";
 export { requestReport } from "./server/request-report.ts";
 export { usageFigures } from "./server/usage-figures.ts";
 export { CODER_TURNS } from "./simulator.ts";
+export { LONGEST_DELAY_MS } from "./strict-json.ts";

@@ -1,5 +1,8 @@
 import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 
+/** Longest time in milliseconds that a timer of Node can wait. A longer one would end at once. */
+export const LONGEST_DELAY_MS = 2_147_483_647;
+
 /** Longest excerpt of a wrong value in a message. */
 const MAX_SHOWN_CHARS = 60;
 
@@ -48,6 +51,14 @@ export class StrictJson {
     const isCount = typeof value === "number" && Number.isSafeInteger(value) && value >= least;
     if (!isCount) throw this.wrong(at, `a whole number of at least ${least}`, value);
     return value;
+  }
+
+  /** Returns a number of milliseconds that a timer can wait. */
+  milliseconds(value: unknown, at: string): number {
+    const count = this.count(value, at);
+    if (count > LONGEST_DELAY_MS)
+      throw this.wrong(at, `a whole number of at most ${LONGEST_DELAY_MS} milliseconds`, value);
+    return count;
   }
 
   oneOf<const Name extends string>(names: readonly Name[], value: unknown, at: string): Name {

@@ -83,15 +83,23 @@ describe("longhaul sim", () => {
   });
 
   it.each([
-    ["is missing", "none.json", undefined],
-    ["is not valid JSON", "torn.json", "["],
-    ["contains something else", "other.json", '{"turns": 3}'],
-  ])("longhaul sim does not start if the script file %s", async (_, name, content) => {
+    ["is missing", "none.json", undefined, "longhaul cannot read the file (ENOENT"],
+    ["is a folder", ".", undefined, "longhaul cannot read the file ("],
+    ["is not valid JSON", "torn.json", "[", "it is not valid JSON"],
+    ["contains something else", "other.json", '{"turns": 3}', "turns must be a list of turns, but is 3"],
+  ])("longhaul sim does not start if the script file %s, and says why", async (_, name, content, reason) => {
     const script = join(folder, name);
     if (content !== undefined) writeFileSync(script, content);
     await expect(run({ script }, async () => {})).rejects.toMatchObject({
       code: "simulator-script-invalid",
+      message: expect.stringContaining(reason),
     });
+  });
+
+  it("longhaul sim reads a script that begins with a byte order mark", async () => {
+    const script = join(folder, "marked.json");
+    writeFileSync(script, '\uFEFF["from the script"]');
+    await run({ script }, async (url) => expect(await (await post(url)).text()).toContain("from the script"));
   });
 
   it("longhaul sim --window sets the window of every model", async () => {

@@ -1,5 +1,7 @@
+import { LonghaulError } from "@longhaul/core/errors";
 import { contentBlocks, contentText, field, stringField } from "@longhaul/core/internal/messages";
 import type { CallPurpose, ProviderName, SeenRequest } from "../exchange.ts";
+import { findsInTime, PATTERN_MILLISECONDS } from "./timed-pattern.ts";
 
 /** A part of the text, or a pattern that the text matches. */
 export type TextCondition = string | RegExp;
@@ -56,9 +58,16 @@ function offers(wanted: NonNullable<TurnConditions["tools"]>, { tools }: SeenReq
   return wanted.every((name) => tools.some((tool) => stringField(tool, "name") === name));
 }
 
-/** `search` ignores the position that a global pattern keeps between calls. */
-const holds = (condition: TextCondition, text: string): boolean =>
-  typeof condition === "string" ? text.includes(condition) : text.search(condition) >= 0;
+function holds(condition: TextCondition, text: string): boolean {
+  if (typeof condition === "string") return text.includes(condition);
+  const found = findsInTime(condition, text);
+  if (found !== undefined) return found;
+  throw new LonghaulError(
+    "simulator-script-invalid",
+    `Invalid script: the pattern ${String(condition)} takes longer than ${PATTERN_MILLISECONDS} ms for a text of ${text.length} characters.`,
+    { remedy: "Write the pattern without a repetition inside a repeated group." },
+  );
+}
 
 /** Returns the texts of the user and of tool results that the model has not answered yet. */
 function newestTexts({ messages }: SeenRequest): readonly string[] {

@@ -83,6 +83,10 @@ describe("parseScript", () => {
     [[{ blocks: [], when: { system: { pattern: "(" } } }], "when.system is not a regular expression"],
     [[{ blocks: [], when: { system: { flags: "i" } } }], "when.system.pattern must be a string"],
     [[{ blocks: [], delayMs: -1 }], "turns[0].delayMs must be a whole number of at least 0, but is -1"],
+    [
+      [{ blocks: [], delayMs: 1e12 }],
+      "turns[0].delayMs must be a whole number of at most 2147483647 milliseconds, but is 1000000000000",
+    ],
     [[{ blocks: [], usage: 5 }], "turns[0].usage must be an object, but is 5"],
     [[{ blocks: [], usage: { input: 5 } }], 'turns[0].usage: unknown field "input"'],
     [[{ blocks: [], usage: { input_tokens: "5" } }], "turns[0].usage.input_tokens must be a whole number"],
@@ -108,5 +112,12 @@ describe("parseScript", () => {
     }
     expect(error).toBeInstanceOf(LonghaulError);
     expect(String(error)).toContain(reason);
+  });
+
+  it("parseScript refuses a script that is nested too deeply", () => {
+    const input: unknown = JSON.parse(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`);
+    expect(() => parseScript([{ blocks: [{ type: "tool_use", name: "a", input }] }])).toThrow(
+      "it is nested more than 500 levels deep",
+    );
   });
 });

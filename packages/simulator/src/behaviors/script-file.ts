@@ -1,5 +1,10 @@
 import { LonghaulError } from "@longhaul/core/errors";
-import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
+import {
+  isNestedTooDeep,
+  isRecord,
+  type JsonRecord,
+  MAX_NESTED_LEVELS,
+} from "@longhaul/core/internal/messages";
 import { CALL_PURPOSES, type ReportedUsage, type TurnBlock } from "../exchange.ts";
 import { StrictJson } from "../strict-json.ts";
 import { textTurn } from "./answers.ts";
@@ -20,6 +25,7 @@ const read = new StrictJson(
  * block. In conditions, a pattern is an object with the fields `pattern` and `flags`. Rejects unknown fields.
  */
 export function parseScript(json: unknown): ConditionalTurn[] {
+  if (isNestedTooDeep(json)) throw read.problem(`it is nested more than ${MAX_NESTED_LEVELS} levels deep`);
   if (Array.isArray(json)) return json.map((turn, index) => parseTurn(turn, `turns[${index}]`));
   const { turns } = read.record(json, "the script", ["turns"], "a list of turns");
   return parseScript(read.list(turns, "turns", "a list of turns"));
@@ -47,7 +53,7 @@ function parseTurn(value: unknown, at: string): ConditionalTurn {
     ...(when !== undefined && { when: parseConditions(when, `${at}.when`) }),
     ...(times !== undefined && { times: times === "always" ? times : read.count(times, `${at}.times`, 1) }),
     ...(usage !== undefined && { usage: parseUsage(usage, `${at}.usage`) }),
-    ...(delayMs !== undefined && { delayMs: read.count(delayMs, `${at}.delayMs`) }),
+    ...(delayMs !== undefined && { delayMs: read.milliseconds(delayMs, `${at}.delayMs`) }),
   };
 }
 

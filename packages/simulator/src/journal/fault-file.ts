@@ -97,7 +97,10 @@ function parseFault(value: unknown, at: string): Fault | number {
   const kind = read.oneOf(KINDS, value.kind, `${at}.kind`);
   if (kind === "status") return parseStatus(value, at);
   const { kind: _, ...counts } = read.record(value, at, ["kind", ...COUNTS[kind]]);
-  const checked = Object.entries(counts).map(([name, count]) => [name, read.count(count, `${at}.${name}`)]);
+  const checked = Object.entries(counts).map(([name, count]) => {
+    const place = `${at}.${name}`;
+    return [name, kind === "slow" ? read.milliseconds(count, place) : read.count(count, place)];
+  });
   return { kind, ...Object.fromEntries(checked) };
 }
 

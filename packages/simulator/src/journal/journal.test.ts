@@ -26,9 +26,12 @@ const indexesIn = ({ body }: JournalAnswer): readonly unknown[] =>
   (body.requests as readonly JsonRecord[]).map(({ index }) => index);
 
 /** Sends a request with these headers, which `fetch` would not send. */
-function statusWith(headers: Readonly<Record<string, string>>): Promise<number | undefined> {
+function statusWith(
+  headers: Readonly<Record<string, string>>,
+  path = "/__longhaul/totals",
+): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const options = { port: simulator.port, host: "127.0.0.1", path: "/__longhaul/totals", headers };
+    const options = { port: simulator.port, host: "127.0.0.1", path, headers };
     httpRequest(options, (response) => {
       response.resume();
       resolve(response.statusCode);
@@ -193,6 +196,13 @@ describe("the journal, which other processes use to control and check the simula
     ["/faults", "POST", { fault: { kind: "x" } }, 400, 'the fault.fault.kind must be one of "status"'],
     ["/faults", "POST", [{ fault: 500, when: 1 }], 400, 'faults[0]: unknown field "when"'],
     ["/faults", "POST", { fault: { kind: "cut", afterEvents: 1 } }, 400, 'unknown field "afterEvents"'],
+    [
+      "/faults",
+      "POST",
+      { fault: { kind: "slow", firstByteMs: 1e12 } },
+      400,
+      "the fault.fault.firstByteMs must be a whole number of at most 2147483647 milliseconds",
+    ],
     ["/faults", "POST", { fault: 500, probability: 2 }, 400, "probability must be a number from 0 to 1"],
   ])(
     "the journal answers %s %s %j with status %i and the reason",
@@ -213,6 +223,15 @@ describe("the journal, which other processes use to control and check the simula
     const answered = await fetch(`${simulator.url}/__longhaul/script`, { method: "POST", headers, body });
     expect([answered.status, await answered.text()]).toEqual([400, expect.stringContaining(reason)]);
     expect((await journal("/script")).body).toEqual({ turnsLeft: 0 });
+  });
+
+  it.each([
+    "/__longhaul/../v1/models",
+    "/__longhaul/../aaaaaaaaaa/totals",
+    "/__longhaul/%2e%2e/__longhaulx/totals",
+  ])("the journal does not answer %s, which leads out of it", async (path) => {
+    await start();
+    expect(await statusWith({}, path)).toBe(404);
   });
 
   it("the journal refuses other host names and pages of other origins", async () => {

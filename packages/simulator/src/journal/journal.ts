@@ -108,11 +108,13 @@ async function answer(request: IncomingMessage, controls: Controls): Promise<Jso
   const stranger = strangerIn(request.headers);
   if (stranger !== undefined) throw new JournalError(403, stranger, FROM_THIS_MACHINE);
   const { pathname, searchParams } = new URL(request.url ?? "", "http://localhost");
+  // The address may lead out of the journal, as `/__longhaul/../v1` does.
+  const isInside = pathname === JOURNAL_PATH || pathname.startsWith(`${JOURNAL_PATH}/`);
   const path = pathname.slice(JOURNAL_PATH.length).replace(/\/$/, "");
   const id = path.slice(path.lastIndexOf("/") + 1);
   const isIndex = path === `/requests/${id}` && /^\d+$/.test(id);
   const methods = ROUTES[isIndex ? "/requests/{index}" : path];
-  if (methods === undefined || path.includes("{"))
+  if (!isInside || methods === undefined || path.includes("{"))
     throw new JournalError(404, `Unknown path ${pathname}.`, `Use one of: ${overview().join(", ")}.`);
   const handle = methods[request.method ?? "GET"];
   if (handle === undefined) {

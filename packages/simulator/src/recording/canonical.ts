@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { isRecord } from "@longhaul/core/internal/messages";
 import type { RecordedRequest } from "./exchange-record.ts";
 
@@ -14,23 +15,26 @@ const VOLATILE_TEXTS: readonly (readonly [pattern: RegExp, replacement: string])
   [/\b\d{4}-\d\d-\d\d\b/g, "<date>"],
 ];
 
+/** Form of a text in a comparison. */
+type TextForm = (text: string) => string;
+
 /** The body of a request without volatile parts. */
-export function canonicalBody({ json, text }: RecordedRequest): unknown {
-  if (json === undefined) return text === undefined ? undefined : stable(text);
-  if (!isRecord(json)) return canonicalValue(json);
+function canonicalBody({ json, text }: RecordedRequest, form: TextForm = stable): unknown {
+  if (json === undefined) return text === undefined ? undefined : form(text);
+  if (!isRecord(json)) return canonicalValue(json, form);
   const kept = Object.entries(json).filter(([name]) => !VOLATILE_FIELDS.includes(name));
   // The name of a model may contain a date, which is not volatile.
   const values = kept.map(
-    ([name, value]) => [name, name === "model" ? value : canonicalValue(value)] as const,
+    ([name, value]) => [name, name === "model" ? value : canonicalValue(value, form)] as const,
   );
   return Object.fromEntries(values.sort(byName));
 }
 
-function canonicalValue(value: unknown): unknown {
-  if (typeof value === "string") return stable(value);
-  if (Array.isArray(value)) return value.map(canonicalValue);
+function canonicalValue(value: unknown, form: TextForm): unknown {
+  if (typeof value === "string") return form(value);
+  if (Array.isArray(value)) return value.map((inner) => canonicalValue(inner, form));
   if (!isRecord(value)) return value;
-  const values = Object.entries(value).map(([name, inner]) => [name, canonicalValue(inner)] as const);
+  const values = Object.entries(value).map(([name, inner]) => [name, canonicalValue(inner, form)] as const);
   return Object.fromEntries(values.sort(byName));
 }
 
@@ -41,8 +45,20 @@ const stable = (text: string): string =>
   VOLATILE_TEXTS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);
 
 /** Key of a request. Two requests with the same key get the same answers. */
-export const keyOf = (request: RecordedRequest): string =>
-  JSON.stringify([request.method, request.path, request.query, canonicalBody(request)]);
+export const keyOf = (request: RecordedRequest): string => digest(request, canonicalBody(request));
+
+/** Key of a request with the times and ids of its texts. It separates requests that {@link keyOf} equates. */
+export const exactKeyOf = (request: RecordedRequest): string =>
+  digest(
+    request,
+    canonicalBody(request, (text) => text),
+  );
+
+/** A digest, because the bodies of a long session would fill the memory twice. */
+const digest = ({ method, path, query }: RecordedRequest, body: unknown): string =>
+  createHash("sha256")
+    .update(JSON.stringify([method, path, query, body]))
+    .digest("base64");
 
 /** A position at which two bodies differ. */
 interface Difference {
@@ -51,10 +67,16 @@ interface Difference {
   readonly sent: unknown;
 }
 
-/** More differences do not help to find the nearest request. */
-const MAX_DIFFERENCES = 200;
+/** Path of a difference between two bodies that are no objects. */
+const WHOLE_BODY = "the body";
 
-/** Finds the differences between two canonical bodies, in the order of the sent one. */
+/** More differences do not help to find the nearest request. */
+const MAX_DIFFERENCES = 50;
+
+/**
+ * Finds the differences between two bodies, in the order of the sent one. Differences in volatile parts do not
+ * count. Equal parts stay unread, because a recording may have hundreds of long requests.
+ */
 export function differencesBetween(recorded: unknown, sent: unknown): readonly Difference[] {
   const found: Difference[] = [];
   compare(recorded, sent, "", found);
@@ -63,16 +85,20 @@ export function differencesBetween(recorded: unknown, sent: unknown): readonly D
 
 function compare(recorded: unknown, sent: unknown, path: string, found: Difference[]): void {
   if (found.length >= MAX_DIFFERENCES || recorded === sent) return;
-  if (Array.isArray(recorded) && Array.isArray(sent)) {
+  if (typeof recorded === "string" && typeof sent === "string" && path !== "model") {
+    const [one, other] = [stable(recorded), stable(sent)];
+    if (one !== other) found.push({ path: path === "" ? WHOLE_BODY : path, recorded: one, sent: other });
+  } else if (Array.isArray(recorded) && Array.isArray(sent)) {
     for (let index = 0; index < Math.max(recorded.length, sent.length); index++)
       compare(recorded[index], sent[index], `${path}[${index}]`, found);
   } else if (isRecord(recorded) && isRecord(sent)) {
     const names = new Set([...Object.keys(sent), ...Object.keys(recorded)]);
     for (const name of names) {
+      if (path === "" && VOLATILE_FIELDS.includes(name)) continue;
       const at = path === "" ? name : `${path}.${name}`;
       compare(own(recorded, name), own(sent, name), at, found);
     }
-  } else found.push({ path: path === "" ? "the body" : path, recorded, sent });
+  } else found.push({ path: path === "" ? WHOLE_BODY : path, recorded, sent });
 }
 
 const own = (value: Readonly<Record<string, unknown>>, name: string): unknown =>

@@ -62,9 +62,12 @@ function problemOfRequest({ method, path, query, headers, text }: JsonRecord): s
 const FIRST_STATUS = 200;
 const LAST_STATUS = 599;
 
+/** True for a status that a client accepts as the status of a whole answer. */
+export const isRecordableStatus = (status: unknown): boolean =>
+  Number.isInteger(status) && Number(status) >= FIRST_STATUS && Number(status) <= LAST_STATUS;
+
 function problemOfAnswer({ status, headers, text, base64, cut }: JsonRecord): string | undefined {
-  if (!Number.isInteger(status) || Number(status) < FIRST_STATUS || Number(status) > LAST_STATUS)
-    return `its status is not a number from ${FIRST_STATUS} to ${LAST_STATUS}`;
+  if (!isRecordableStatus(status)) return `its status is not a number from ${FIRST_STATUS} to ${LAST_STATUS}`;
   const bodies = [text, base64].filter((body) => body !== undefined);
   if (bodies.length > 1 || !bodies.every((body) => typeof body === "string"))
     return "its answer has no usable body";

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { isNestedTooDeep, MAX_NESTED_LEVELS } from "@longhaul/core/internal/messages";
+import { BodyProblem, TooLargeForTheNetwork } from "../server/body.ts";
 import { keptHeaders, type RecordedRequest } from "./exchange-record.ts";
-import type { KeyRemover } from "./secrets.ts";
+import { KeyRemover } from "./secrets.ts";
 
 /** Path and parameters of a request. An unreadable address, such as `//`, becomes the path `/`. */
 function addressOf({ url = "/" }: IncomingMessage): URL {
@@ -9,8 +10,23 @@ function addressOf({ url = "/" }: IncomingMessage): URL {
   return new URL(URL.canParse(url, base) ? url : "/", base);
 }
 
+/** Creates the remover for the keys of a request. */
+export const keyRemoverFor = (request: IncomingMessage): KeyRemover =>
+  new KeyRemover(request.headers, addressOf(request).searchParams);
+
 /** Limit for a body. The largest body that a provider accepts has 32 MB (Anthropic) or 50 MB (OpenAI). */
 export const MAX_BODY_BYTES = 64_000_000;
+
+/** Explains why a body is not readable, and what to do. */
+export function bodyFault(error: unknown): string {
+  if (error instanceof TooLargeForTheNetwork) return `it has more than ${MAX_BODY_BYTES} bytes.`;
+  if (!(error instanceof BodyProblem)) return `${(error as Error).message}.`;
+  const { problem } = error;
+  if (problem.kind === "encoding-unsupported")
+    return `its content encoding "${problem.encoding}" is unknown. Send it without compression, or with gzip, deflate or br.`;
+  if (problem.kind === "encoding-invalid") return `it is not valid ${problem.encoding}.`;
+  return `it has more than ${MAX_BODY_BYTES} bytes without compression.`;
+}
 
 /** Describes a request without keys, in the form of a recording. */
 export function recordedRequest(
@@ -23,19 +39,22 @@ export function recordedRequest(
     method: request.method ?? "GET",
     path: remover.clean(pathname),
     query: remover.cleanQuery(searchParams),
-    headers: keptHeaders(request.headers),
-    ...(content.length > 0 && bodyOf(remover.clean(content.toString()))),
+    headers: remover.cleanHeaders(keptHeaders(request.headers)),
+    ...(content.length > 0 && bodyOf(content.toString(), remover)),
   };
 }
 
 /** Levels of a line of a recording above the body: the line, its request and the field. */
 const LEVELS_ABOVE_BODY = 3;
 
-function bodyOf(text: string): Pick<RecordedRequest, "json" | "text"> {
+function bodyOf(text: string, remover: KeyRemover): Pick<RecordedRequest, "json" | "text"> {
   try {
     const json: unknown = JSON.parse(text);
-    return isNestedTooDeep(json, MAX_NESTED_LEVELS - LEVELS_ABOVE_BODY) ? { text } : { json };
+    if (!isNestedTooDeep(json, MAX_NESTED_LEVELS - LEVELS_ABOVE_BODY))
+      // Writing the JSON anew resolves escapes in which a key could hide.
+      return { json: JSON.parse(remover.clean(JSON.stringify(json))) };
   } catch {
-    return { text };
+    // The body is not JSON.
   }
+  return { text: remover.clean(text) };
 }

@@ -1,5 +1,4 @@
 import { isUtf8 } from "node:buffer";
-import { once } from "node:events";
 import {
   type ClientRequest,
   request as httpRequest,
@@ -13,11 +12,11 @@ import { LonghaulError } from "@longhaul/core/errors";
 import { strangerIn } from "../server/access.ts";
 import { receiveBody } from "../server/body.ts";
 import { type LocalServer, listen } from "../server/listen.ts";
-import { keptHeaders, type RecordedAnswer } from "./exchange-record.ts";
+import { isRecordableStatus, keptHeaders, type RecordedAnswer } from "./exchange-record.ts";
 import { refusesUpgrade, sendError } from "./provider-error.ts";
-import { MAX_BODY_BYTES, recordedRequest } from "./received-request.ts";
+import { bodyFault, keyRemoverFor, MAX_BODY_BYTES, recordedRequest } from "./received-request.ts";
 import { RecordingWriter } from "./recording-file.ts";
-import { KeyRemover } from "./secrets.ts";
+import type { KeyRemover } from "./secrets.ts";
 
 export interface RecorderOptions {
   /** Address of the provider, without `/v1`: for example `https://api.anthropic.com`. */
@@ -108,28 +107,26 @@ async function forward(
   }
   if (refusesUpgrade(request, response))
     return { status: undefined, problem: "WebSockets are not recorded." };
-  const remover = new KeyRemover(request.headers);
+  const remover = keyRemoverFor(request);
   let content: Buffer;
   try {
     ({ content } = await receiveBody(request, MAX_BODY_BYTES));
   } catch (error) {
-    const message = `The recorder cannot read the body: ${(error as Error).message}`;
+    const message = `The recorder cannot read the body: ${bodyFault(error)}`;
     sendError(request, response, { status: 400, code: "invalid_request_error", message });
     return { status: undefined, problem: message };
   }
   const outgoing = openUpstream(request, content, upstream);
-  // An error after the start of the answer also ends the answer, where it is handled.
-  outgoing.on("error", () => undefined);
   response.on("close", () => {
     if (!response.writableFinished) outgoing.destroy();
   });
   let incoming: IncomingMessage;
   try {
     outgoing.end(content);
-    [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
+    incoming = await answerTo(outgoing);
   } catch (error) {
     if (response.destroyed) return { status: undefined, problem: "The client disconnected." };
-    const message = `The recorder cannot reach the upstream: ${(error as Error).message}`;
+    const message = `The recorder got no answer from the upstream: ${remover.clean((error as Error).message)}.`;
     sendError(request, response, { status: 502, code: "api_error", message });
     return { status: undefined, problem: message };
   }
@@ -137,6 +134,20 @@ async function forward(
     await writer.append({ request: recordedRequest(request, content, remover), answer: answer(remover) });
     return undefined;
   });
+}
+
+/** Waits for the start of an answer that a client can get and a recording can contain. */
+async function answerTo(outgoing: ClientRequest): Promise<IncomingMessage> {
+  const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+    outgoing.on("response", resolve);
+    // An error after the start of the answer also ends the answer, where it is handled.
+    outgoing.on("error", reject);
+    // An upstream that changes the protocol without a request for it causes no error.
+    outgoing.on("close", () => reject(new Error("it ended the connection without an answer")));
+  });
+  if (isRecordableStatus(incoming.statusCode)) return incoming;
+  outgoing.destroy();
+  throw new Error(`it sent the status ${incoming.statusCode}, which is not valid`);
 }
 
 /** Headers that belong to one connection, not to the message (RFC 9110, section 7.6.1). */
@@ -190,7 +201,10 @@ async function passOn(
   record: (answer: (remover: KeyRemover) => RecordedAnswer) => Promise<undefined>,
 ): Promise<Forwarded> {
   const { statusCode: status = 502, statusMessage, headers } = incoming;
-  response.writeHead(status, statusMessage, forwardedHeaders(headers, []));
+  const reason = isPrintable(statusMessage) ? statusMessage : undefined;
+  // A client that knows the length regards the answer as complete before it is on the disk.
+  const left = response.req.method === "HEAD" ? [] : ["content-length"];
+  response.writeHead(status, reason, forwardedHeaders(headers, left));
   response.flushHeaders();
   const pieces: Buffer[] = [];
   let isCut = false;
@@ -215,6 +229,9 @@ async function passOn(
   else response.end();
   return { status, problem };
 }
+
+/** Node throws if the text beside the status contains control characters, but it accepts them from others. */
+const isPrintable = (text: string | undefined): boolean => /^[\t\x20-\x7e]*$/.test(text ?? "");
 
 /** Waits until the client has read enough, or has disconnected. */
 function roomIn(response: ServerResponse): Promise<void> {
@@ -260,10 +277,10 @@ function recordedAnswer(
 ): RecordedAnswer {
   return {
     status,
-    headers: keptHeaders(headers),
+    headers: remover.cleanHeaders(keptHeaders(headers)),
     ...(isUtf8(content)
       ? { text: remover.clean(content.toString()) }
-      : { base64: content.toString("base64") }),
+      : { base64: remover.cleanBytes(content).toString("base64") }),
     ...(isCut && { cut: true }),
   };
 }

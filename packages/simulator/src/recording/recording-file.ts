@@ -1,6 +1,5 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { createInterface } from "node:readline";
 import { LonghaulError } from "@longhaul/core/errors";
 import {
   checkedExchange,
@@ -18,6 +17,8 @@ export class RecordingWriter {
   readonly #file: FileHandle;
   /** End of the last write. Appends run one after another. */
   #written: Promise<void> = Promise.resolve();
+  /** True if a crash or a full disk left the last line incomplete. Readers skip such a line. */
+  #isLineOpen = false;
 
   private constructor(file: FileHandle) {
     this.#file = file;
@@ -30,14 +31,11 @@ export class RecordingWriter {
     });
     try {
       const { size } = await checkedStat(path, file);
+      if (size > 0) await checkHeader(path, file);
       await file.chmod(PRIVATE);
       const writer = new RecordingWriter(file);
       if (size === 0) await writer.#write(`${JSON.stringify(RECORDING_HEADER)}\n`);
-      else {
-        await checkHeader(path, file);
-        // Ends a line that a crash left incomplete. Readers skip such a line.
-        if ((await lastByte(file, size)) !== NEW_LINE) await writer.#write("\n");
-      }
+      else writer.#isLineOpen = (await lastByte(file, size)) !== NEW_LINE;
       return writer;
     } catch (error) {
       await file.close();
@@ -57,8 +55,15 @@ export class RecordingWriter {
     await this.#file.close();
   }
 
-  async #write(text: string): Promise<void> {
-    await this.#file.appendFile(text);
+  /** Writes a line with one call of the system, so that the lines of two recorders do not mix. */
+  async #write(line: string): Promise<void> {
+    let rest = Buffer.from(this.#isLineOpen ? `\n${line}` : line);
+    this.#isLineOpen = true;
+    while (rest.length > 0) {
+      const { bytesWritten } = await this.#file.write(rest);
+      rest = rest.subarray(bytesWritten);
+    }
+    this.#isLineOpen = false;
     await this.#file.datasync();
   }
 }
@@ -102,10 +107,10 @@ export async function readRecording(path: string): Promise<Recording> {
   let number = 0;
   try {
     await checkedStat(path, file);
-    const input = file.createReadStream({ autoClose: false });
-    const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-    for await (const line of lines) {
+    for await (const bytes of linesOf(file)) {
       number++;
+      if (bytes === undefined) throw unusable(path, `line ${number} is too long`);
+      const line = bytes.toString();
       if (number === 1) {
         if (!isRecordingHeader(parsed(line))) throw unusable(path, NOT_A_RECORDING);
         continue;
@@ -116,6 +121,8 @@ export async function readRecording(path: string): Promise<Recording> {
         damagedLines++;
         continue;
       }
+      // A second recorder that created the file at the same time wrote its own header.
+      if (isRecordingHeader(json)) continue;
       const exchange = checkedExchange(json);
       if (typeof exchange === "string") throw unusable(path, `line ${number} is wrong: ${exchange}`);
       exchanges.push(exchange);
@@ -125,6 +132,34 @@ export async function readRecording(path: string): Promise<Recording> {
   }
   if (number === 0) throw unusable(path, "it is empty");
   return { exchanges, damagedLines };
+}
+
+/** Longest line in bytes. A longer one does not fit into a string. */
+const MAX_LINE_BYTES = 500_000_000;
+
+/**
+ * Returns the lines of a file, and undefined in place of one that is too long. The module `node:readline` also
+ * splits lines at U+2028, which JSON does not escape.
+ */
+async function* linesOf(file: FileHandle): AsyncGenerator<Buffer | undefined> {
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of file.createReadStream({ autoClose: false })) {
+    let rest = chunk as Buffer;
+    for (let end = rest.indexOf(NEW_LINE); end >= 0; end = rest.indexOf(NEW_LINE)) {
+      yield Buffer.concat([...pieces, rest.subarray(0, end)]);
+      rest = rest.subarray(end + 1);
+      pieces = [];
+      bytes = 0;
+    }
+    pieces.push(rest);
+    bytes += rest.length;
+    if (bytes > MAX_LINE_BYTES) {
+      yield undefined;
+      return;
+    }
+  }
+  if (bytes > 0) yield Buffer.concat(pieces);
 }
 
 function parsed(line: string): unknown {

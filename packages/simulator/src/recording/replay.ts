@@ -3,12 +3,11 @@ import { setImmediate } from "node:timers/promises";
 import { strangerIn } from "../server/access.ts";
 import { receiveBody } from "../server/body.ts";
 import { type LocalServer, listen } from "../server/listen.ts";
-import { canonicalBody, describeDifference, differencesBetween, keyOf } from "./canonical.ts";
+import { describeDifference, differencesBetween, exactKeyOf, keyOf } from "./canonical.ts";
 import type { RecordedAnswer, RecordedExchange, RecordedRequest } from "./exchange-record.ts";
 import { refusesUpgrade, sendError, UPGRADE_REQUIRED } from "./provider-error.ts";
-import { MAX_BODY_BYTES, recordedRequest } from "./received-request.ts";
+import { bodyFault, keyRemoverFor, MAX_BODY_BYTES, recordedRequest } from "./received-request.ts";
 import { readRecording } from "./recording-file.ts";
-import { KeyRemover } from "./secrets.ts";
 
 export interface ReplayOptions {
   /** A recording of `startRecorder` or `longhaul sim --record`. */
@@ -69,9 +68,15 @@ export async function startReplay(options: ReplayOptions): Promise<Replay> {
 /** Number of unmatched requests that the replay keeps. The first ones show the cause. */
 const MAX_UNMATCHED = 100;
 
+/** A recorded exchange and whether a client has got its answer. */
+interface KnownExchange {
+  readonly exchange: RecordedExchange;
+  isUsed: boolean;
+}
+
 /** The answers of a recording, by request. */
 class Answers {
-  readonly #byKey = new Map<string, { readonly exchanges: RecordedExchange[]; used: number }>();
+  readonly #byKey = new Map<string, KnownExchange[]>();
   readonly #exchanges: readonly RecordedExchange[];
 
   constructor(exchanges: readonly RecordedExchange[]) {
@@ -79,23 +84,25 @@ class Answers {
     for (const exchange of exchanges) {
       const key = keyOf(exchange.request);
       const equal = this.#byKey.get(key);
-      if (equal === undefined) this.#byKey.set(key, { exchanges: [exchange], used: 0 });
-      else equal.exchanges.push(exchange);
+      const known = { exchange, isUsed: false };
+      if (equal === undefined) this.#byKey.set(key, [known]);
+      else equal.push(known);
     }
   }
 
   get unused(): number {
-    let unused = 0;
-    for (const { exchanges, used } of this.#byKey.values()) unused += Math.max(0, exchanges.length - used);
-    return unused;
+    return [...this.#byKey.values()].flat().filter(({ isUsed }) => !isUsed).length;
   }
 
   next(request: RecordedRequest): RecordedAnswer | undefined {
-    const equal = this.#byKey.get(keyOf(request));
-    if (equal === undefined) return undefined;
-    const { answer } = equal.exchanges[equal.used] ?? equal.exchanges.at(-1) ?? {};
-    equal.used++;
-    return answer;
+    const equal = this.#byKey.get(keyOf(request)) ?? [];
+    const identical = equal.length > 1 ? identicalTo(request, equal) : [];
+    // Requests may differ only in a date that matters, such as the question for the weather of a day.
+    const candidates = identical.length > 0 ? identical : equal;
+    const next = candidates.find(({ isUsed }) => !isUsed) ?? candidates.at(-1);
+    if (next === undefined) return undefined;
+    next.isUsed = true;
+    return next.exchange.answer;
   }
 
   /** Explains why the recording has no answer. */
@@ -111,12 +118,11 @@ class Answers {
   }
 
   #nearest(same: readonly RecordedExchange[], sent: RecordedRequest): string {
-    const body = canonicalBody(sent);
     const compared = same.map(({ request }) => ({
       number: this.#exchanges.findIndex((exchange) => exchange.request === request) + 1,
       differences: [
         ...differencesBetween(request.query, sent.query).map((one) => ({ ...one, path: "the parameters" })),
-        ...differencesBetween(canonicalBody(request), body),
+        ...differencesBetween(bodyOf(request), bodyOf(sent)),
       ],
     }));
     const [nearest] = compared.sort((one, other) => one.differences.length - other.differences.length);
@@ -126,6 +132,13 @@ class Answers {
     return `The nearest recorded request is number ${number}. It differs at ${shown}${more > 0 ? `; and ${more} more` : ""}.`;
   }
 }
+
+function identicalTo(request: RecordedRequest, equal: readonly KnownExchange[]): readonly KnownExchange[] {
+  const key = exactKeyOf(request);
+  return equal.filter(({ exchange }) => exactKeyOf(exchange.request) === key);
+}
+
+const bodyOf = ({ json, text }: RecordedRequest): unknown => (json === undefined ? text : json);
 
 /** Differences in a message. */
 const SHOWN_DIFFERENCES = 3;
@@ -150,9 +163,9 @@ async function replay(
   try {
     ({ content } = await receiveBody(request, MAX_BODY_BYTES));
   } catch (error) {
-    return refuse(400, "invalid_request_error", `The body is not readable: ${(error as Error).message}`);
+    return refuse(400, "invalid_request_error", `The replay cannot read the body: ${bodyFault(error)}`);
   }
-  const received = recordedRequest(request, content, new KeyRemover(request.headers));
+  const received = recordedRequest(request, content, keyRemoverFor(request));
   const answer = answers.next(received);
   if (answer === undefined) return refuse(404, "not_found_error", answers.explain(received));
   await say(answer, response);

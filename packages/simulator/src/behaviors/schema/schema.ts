@@ -1,4 +1,5 @@
 import { asList, isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
+import { findsInTime } from "../timed-pattern.ts";
 
 /**
  * Semantics of a JSON schema for tool inputs: references, merged parts, and validation of a value.
@@ -210,7 +211,8 @@ function fitsString(value: string, schema: JsonRecord): boolean {
   const length = [...value].length;
   if (!isWithin(length, schema, "minLength", "maxLength")) return false;
   const pattern = typeof schema.pattern === "string" ? expression(schema.pattern) : undefined;
-  return pattern === undefined || pattern.test(value);
+  // A search that takes too long says nothing about the value.
+  return pattern === undefined || findsInTime(pattern, value) !== false;
 }
 
 /**
