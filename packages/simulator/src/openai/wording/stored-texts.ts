@@ -1,3 +1,6 @@
+const TEXT_OF_AZURE =
+  "The text is that of Azure's server: Azure/azure-sdk-for-python, azure-ai-agentserver-responses, CHANGELOG.md";
+
 /** Error texts about calls of the Responses API and about what it stores. */
 export const STORED_TEXTS = {
   responseUnknown: {
@@ -21,9 +24,13 @@ export const STORED_TEXTS = {
     text: "Cannot cancel a synchronous response.",
     source: "not documented. The guide on background mode says that only such responses can be cancelled",
   },
-  notStreamedInBackground: {
+  notCreatedInBackground: {
+    text: "This response cannot be streamed because it was not created with background=true.",
+    source: `guide on background mode: only a response in the background can be resumed. ${TEXT_OF_AZURE}`,
+  },
+  notCreatedAsStream: {
     text: "This response cannot be streamed because it was not created with stream=true.",
-    source: "guide on background mode: only a response that was created with `stream: true` can be resumed",
+    source: `guide on background mode: only a response that was created with \`stream: true\` can be resumed. ${TEXT_OF_AZURE}`,
   },
   inputTooLong: {
     verified: true,
