@@ -1,6 +1,3 @@
-const TEXT_OF_AZURE =
-  "The text is that of Azure's server: Azure/azure-sdk-for-python, azure-ai-agentserver-responses, CHANGELOG.md";
-
 /** Error texts about calls of the Responses API and about what it stores. */
 export const STORED_TEXTS = {
   responseUnknown: {
@@ -26,11 +23,13 @@ export const STORED_TEXTS = {
   },
   notCreatedInBackground: {
     text: "This response cannot be streamed because it was not created with background=true.",
-    source: `guide on background mode: only a response in the background can be resumed. ${TEXT_OF_AZURE}`,
+    source:
+      "guide on background mode: only a response in the background can be resumed. Text of Azure's server: Azure/azure-sdk-for-python, azure-ai-agentserver-responses/CHANGELOG.md",
   },
   notCreatedAsStream: {
     text: "This response cannot be streamed because it was not created with stream=true.",
-    source: `guide on background mode: only a response that was created with \`stream: true\` can be resumed. ${TEXT_OF_AZURE}`,
+    source:
+      "guide on background mode: only a response that was created with `stream: true` can be resumed. Text: as for notCreatedInBackground",
   },
   inputTooLong: {
     verified: true,
