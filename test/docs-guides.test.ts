@@ -126,16 +126,21 @@ beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "longhaul-guides-"));
   project = join(home, "harbour");
   mkdirSync(join(home, "bin"));
-  // Imitates npx in a project that has longhaul installed.
-  const npx = `#!/bin/sh\n[ "$1" = longhaul ] || exit 64\nshift\nexec "${process.execPath}" "${CLI}" "$@"\n`;
-  writeFileSync(join(home, "bin", "npx"), npx);
-  chmodSync(join(home, "bin", "npx"), 0o755);
+  // Imitates npx in a project that has longhaul installed, and a global installation.
+  const start = `exec "${process.execPath}" "${CLI}" "$@"\n`;
+  writeProgram("npx", `#!/bin/sh\n[ "$1" = longhaul ] || exit 64\nshift\n${start}`);
+  writeProgram("longhaul", `#!/bin/sh\n${start}`);
   simulator = await startSimulator({ behaviors: [summaries(), coder({ turns: 3, inventsPaths: true })] });
 });
 afterAll(async () => {
   await simulator.close();
   rmSync(home, { recursive: true, force: true });
 });
+
+function writeProgram(name: string, script: string): void {
+  writeFileSync(join(home, "bin", name), script);
+  chmodSync(join(home, "bin", name), 0o755);
+}
 
 const demos = new Map<number, string>();
 const demo = (tokens: number): string => {

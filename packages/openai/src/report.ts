@@ -17,7 +17,7 @@ export interface OpenAiCheck {
 }
 
 /**
- * Facts that the body alone does not tell. Without one of them, the rules that depend on it do not apply.
+ * Facts that the body does not contain. Without one of them, the rules that depend on it do not apply.
  */
 export interface OpenAiCheckOptions {
   /** True for models that reason before they answer, false for all others. */

@@ -34,14 +34,14 @@ const ask = async (url: string, text: string): Promise<number> => {
   return response.status;
 };
 
-function output(): { readonly terminal: Terminal; readonly lines: string[] } {
+function output(width = 100): { readonly terminal: Terminal; readonly lines: string[] } {
   const lines: string[] = [];
   const terminal: Terminal = {
     print: (text) => void lines.push(...text.split("\n")),
     note: () => {},
     progress: () => {},
     confirm: async () => undefined,
-    width: 100,
+    width,
     colors: createColors(false),
   };
   return { terminal, lines };
@@ -70,6 +70,16 @@ async function replayed(
 }
 
 describe("longhaul sim --record and --replay", () => {
+  it("no line of the recorder and of the replay is wider than a narrow terminal", async () => {
+    const { terminal, lines } = output(44);
+    await recordCalls(file, { record: provider.url }, { terminal }, async () => {
+      await ask(addressIn(lines), "one");
+    });
+    await replayCalls({ replay: file }, { terminal }, async () => {});
+    expect(lines.filter((line) => line.length > terminal.width)).toEqual([]);
+    expect(lines.join("\n")).toContain("Replaying 1 request");
+  });
+
   it("longhaul sim --record prints its address, each request and the number of recorded requests", async () => {
     const lines = await recorded({}, "one", "two");
     expect(lines[0]).toContain(`Recording ${provider.url} in ${file}`);

@@ -2,6 +2,7 @@ import { type ForwardedRequest, type ReplayedRequest, startRecorder, startReplay
 import type { Composition } from "../composition.ts";
 import type { Terminal } from "../terminal.ts";
 import { plural } from "../view/numbers.ts";
+import { indented } from "../view/sections.ts";
 import { foldText, oneLine } from "../view/text-width.ts";
 import { untilSignal } from "./sim-command.ts";
 
@@ -45,7 +46,9 @@ export async function recordCalls(
             terminal.width,
             "  ",
           ),
-          terminal.colors.dim("  Keys are not recorded. Messages are: the file contains your conversations."),
+          terminal.colors.dim(
+            indented("Keys are not recorded. Messages are: the file contains your conversations.", terminal),
+          ),
           "",
           "  Point a client at it, with its own key:",
           `  ANTHROPIC_BASE_URL=${url}`,
@@ -122,7 +125,7 @@ function replayGreeting(
       "  ",
     ),
     ...(damagedLines === 0 ? [] : [colors.yellow(foldText(damaged, width))]),
-    colors.dim("  Nothing leaves this machine, and any API key works."),
+    colors.dim(indented("Nothing leaves this machine, and any API key works.", terminal)),
     "",
     "  Point a client at it:",
     `  ANTHROPIC_BASE_URL=${url}`,

@@ -24,7 +24,7 @@ export function isOther(body: JsonRecord, name: string, standard: unknown): bool
 
 /**
  * Reports the parameters that a reasoning model refuses while it reasons. A model with the effort `none` accepts
- * them with that effort. Newer ones have it by default, which the body does not tell.
+ * them with that effort. Newer ones have it by default, which the body does not show.
  */
 export function checkSampling(
   parameters: readonly (readonly [name: string, isRefused: boolean])[],

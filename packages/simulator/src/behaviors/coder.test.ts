@@ -180,4 +180,14 @@ describe("the simulated coder", () => {
     const words = coder({ turns: 5 })(seen([human("Name it")], { tools: [] }));
     expect(wordsOf(words)).toContain("Name it");
   });
+
+  it("the coder calls tools without a text if the request requires JSON", () => {
+    const body = { output_config: { format: { type: "json_schema", schema: { type: "object" } } } };
+    const blocks = (more: Partial<SeenRequest>): readonly string[] =>
+      coder({ turns: 5, chattiness: 1 })(seen([human("Name it")], more))?.blocks.map(({ type }) => type) ??
+      [];
+    expect(blocks({})).toContain("text");
+    expect(blocks({ body })).toContain("tool_use");
+    expect(blocks({ body })).not.toContain("text");
+  });
 });

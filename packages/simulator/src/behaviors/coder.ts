@@ -148,7 +148,9 @@ function workingTurn(scene: Scene, actions: readonly Action[], source: IdeaSourc
   const hasFailed = scene.view.calls.some((call) => call.isNew && call.isError);
   const speaks = isMarked || hasFailed || chance(random, Math.round(100 * settings.chattiness));
   const blocks: TurnBlock[] = thinkingBlocks(scene, ideas);
-  if (speaks) blocks.push({ type: "text", text: textBefore(speaker(scene), ideas) });
+  // A required form applies to every text of a reply, and some clients parse each text. The call ids keep the step.
+  if (speaks && answerFormOf(scene.request).kind === "text")
+    blocks.push({ type: "text", text: textBefore(speaker(scene), ideas) });
   calls.forEach(({ name, input }, index) => {
     blocks.push({ type: "tool_use", id: callId(progress.step, index, progress.chain), name, input });
   });

@@ -171,6 +171,16 @@ describe("conditions of a scripted turn", () => {
     expect(answer({ purpose: "summary" })).toBe("four");
   });
 
+  it("a call without tools that ends with a tool result gets the next turn, as after a handoff", () => {
+    const result = { type: "tool_result", tool_use_id: "a", content: "Transferred." } as const;
+    const afterHandoff: Partial<SeenRequest> = { messages: [{ role: "user", content: [result] }] };
+    const answer = play(toolTurn("transfer_to_writer"), "a poem", "another poem");
+    expect(answer(withTools)).toBe("tool_use");
+    expect(answer(afterHandoff)).toBe("a poem");
+    const asksForTitle = { type: "text", text: "Write a title." } as const;
+    expect(answer({ messages: [{ role: "user", content: [result, asksForTitle] }] })).toBeUndefined();
+  });
+
   it("a side call gets only a turn whose conditions name a purpose or tools", () => {
     const title = { messages: [{ role: "user", content: "Title for: hello" }] } as const;
     const answer = play(

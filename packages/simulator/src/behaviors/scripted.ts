@@ -1,4 +1,5 @@
 import { LonghaulError } from "@longhaul/core/errors";
+import { contentBlocks } from "@longhaul/core/internal/messages";
 import type { Behavior, CallPurpose, SeenRequest, Turn } from "../exchange.ts";
 import { textTurn } from "./answers.ts";
 import { fits, type TurnMatch } from "./conditions.ts";
@@ -37,8 +38,9 @@ interface QueuedTurn {
  *
  * Clients send calls besides the conversation, for example for a title. A turn whose `when` names neither
  * `purpose` nor `tools` does not answer these side calls. A call without tools is a side call if its
- * conversation has tools. That is known from the script, if one of its turns calls a tool, and from earlier
- * calls to the same provider, if one of them offered tools while the script had turns.
+ * conversation has tools, unless it ends with a tool result. That the conversation has tools is known from the
+ * script, if one of its turns calls a tool, and from earlier calls to the same provider, if one of them offered
+ * tools while the script had turns.
  * @param options.repeatLast repeats the last turn for every further call. Without it, the next behavior
  * answers further calls.
  */
@@ -118,7 +120,8 @@ function firstFitting(
 
 /**
  * Recognizes side calls of clients that do not mark them: calls without tools, while the conversation has
- * tools.
+ * tools. A call that ends with a tool result continues the conversation. Such calls come from an agent without
+ * tools after a handoff, or from a last step that offers no tools.
  */
 class SideCalls {
   #scriptCallsTools = false;
@@ -138,8 +141,11 @@ class SideCalls {
     if (tools.length > 0) this.#providersWithTools.add(provider);
   }
 
-  purposeOf({ purpose, tools, provider }: SeenRequest): CallPurpose {
-    const hasToolsElsewhere = this.#scriptCallsTools || this.#providersWithTools.has(provider);
-    return purpose === "conversation" && tools.length === 0 && hasToolsElsewhere ? "side-call" : purpose;
+  purposeOf({ purpose, tools, provider, messages }: SeenRequest): CallPurpose {
+    if (purpose !== "conversation" || tools.length > 0 || endsWithResult(messages)) return purpose;
+    return this.#scriptCallsTools || this.#providersWithTools.has(provider) ? "side-call" : purpose;
   }
 }
+
+const endsWithResult = (messages: SeenRequest["messages"]): boolean =>
+  contentBlocks(messages.at(-1)?.content).at(-1)?.type === "tool_result";

@@ -31,7 +31,7 @@ export const ENDPOINT_NAMES: readonly Endpoint[] = Object.keys(ENDPOINTS) as End
 export function parseFaults(json: unknown): readonly ParsedFault[] {
   return Array.isArray(json)
     ? json.map((one, index) => parseArmed(one, `faults[${index}]`))
-    : [parseArmed(json, "the fault")];
+    : [parseArmed(json, "body")];
 }
 
 function parseArmed(value: unknown, at: string): ParsedFault {

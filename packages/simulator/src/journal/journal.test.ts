@@ -186,14 +186,8 @@ describe("the journal, which other processes use to control and check the simula
     ["/requests?bodies=1", "GET", undefined, 400, "Invalid query: bodies must be true or false."],
     ["/script", "POST", "{", 400, "The body is not valid JSON"],
     ["/script", "POST", [5], 400, "Invalid script: turns[0] must be a string or an object, but is 5."],
-    [
-      "/faults",
-      "POST",
-      { fault: 200 },
-      400,
-      "Invalid fault: the fault.fault must be a status from 400 to 599",
-    ],
-    ["/faults", "POST", { fault: { kind: "x" } }, 400, 'the fault.fault.kind must be one of "status"'],
+    ["/faults", "POST", { fault: 200 }, 400, "Invalid fault: body.fault must be a status from 400 to 599"],
+    ["/faults", "POST", { fault: { kind: "x" } }, 400, 'body.fault.kind must be one of "status"'],
     ["/faults", "POST", [{ fault: 500, when: 1 }], 400, 'faults[0]: unknown field "when"'],
     ["/faults", "POST", { fault: { kind: "cut", afterEvents: 1 } }, 400, 'unknown field "afterEvents"'],
     [

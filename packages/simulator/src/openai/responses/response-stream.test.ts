@@ -173,6 +173,24 @@ describe("streams of the Responses API", () => {
     );
   });
 
+  it.each([
+    [{ stream: true, background: false }, "background=true"],
+    [{ stream: false, background: true }, "stream=true"],
+  ])(
+    "a response that was created with %o cannot be streamed again, and the error names %s",
+    async (how, missing) => {
+      const { openAiUrl } = simulator;
+      const headers = { authorization: "Bearer any", "content-type": "application/json" };
+      const body = JSON.stringify({ model: MODEL, input: "Hi", ...how });
+      const created = await fetch(`${openAiUrl}/responses`, { method: "POST", headers, body });
+      const id = /resp_\w+/.exec(await created.text())?.[0];
+      const again = await fetch(`${openAiUrl}/responses/${id}?stream=true`, { headers });
+      expect(await again.json()).toMatchObject({
+        error: { param: "stream", message: expect.stringContaining(`not created with ${missing}`) },
+      });
+    },
+  );
+
   it("a switch refuses an input above the window with a status instead of an event", async () => {
     const strict = await startSimulator({ windowTokens: 1_000, switches: { streamedOverflow: "status" } });
     const response = await fetch(`${strict.openAiUrl}/responses`, {

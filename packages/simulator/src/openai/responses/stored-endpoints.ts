@@ -161,7 +161,8 @@ function cancel(stored: StoredResponse): ResponseObject {
 
 /** Sends the events of a response again, from the one after `starting_after`. */
 function restream(stored: StoredResponse, { query, headers }: StoredCall): Answer {
-  if (!stored.isStreamed || stored.response.background !== true) refuse("notStreamedInBackground");
+  if (stored.response.background !== true) refuse("notCreatedInBackground", "stream");
+  if (!stored.isStreamed) refuse("notCreatedAsStream", "stream");
   const after = query.get("starting_after");
   return {
     kind: "stream",

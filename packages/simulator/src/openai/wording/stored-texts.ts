@@ -21,9 +21,15 @@ export const STORED_TEXTS = {
     text: "Cannot cancel a synchronous response.",
     source: "not documented. The guide on background mode says that only such responses can be cancelled",
   },
-  notStreamedInBackground: {
+  notCreatedInBackground: {
+    text: "This response cannot be streamed because it was not created with background=true.",
+    source:
+      "guide on background mode: only a response in the background can be resumed. Text of Azure's server: Azure/azure-sdk-for-python, azure-ai-agentserver-responses/CHANGELOG.md",
+  },
+  notCreatedAsStream: {
     text: "This response cannot be streamed because it was not created with stream=true.",
-    source: "guide on background mode: only a response that was created with `stream: true` can be resumed",
+    source:
+      "guide on background mode: only a response that was created with `stream: true` can be resumed. Text: as for notCreatedInBackground",
   },
   inputTooLong: {
     verified: true,
