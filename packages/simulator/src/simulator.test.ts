@@ -17,6 +17,7 @@ import {
   until,
   user,
 } from "./server/client.case.ts";
+import { type SimulatorOptions, startSimulator } from "./simulator.ts";
 
 describe("behaviors of the simulator", () => {
   it("the simulator answers with scripted turns first, then with the given behaviors in order", async () => {
@@ -69,6 +70,15 @@ describe("behaviors of the simulator", () => {
     });
     expect((await refused(simulator, BODY)).message).toContain("a mistake in the test");
     expect((await send(simulator, { ...BODY, max_tokens: 0 })).stop_reason).toBe("max_tokens");
+  });
+});
+
+describe("options of a program without types", () => {
+  it.each([
+    [{ windowToken: 5 }, 'options: unknown field "windowToken"'],
+    [{ switches: { unknownBeta: "refused" } }, 'options.switches: unknown field "unknownBeta"'],
+  ])("startSimulator refuses the unknown name in %j", async (options, problem) => {
+    await expect(startSimulator(options as unknown as SimulatorOptions)).rejects.toThrow(problem);
   });
 });
 

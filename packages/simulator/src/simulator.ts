@@ -1,3 +1,4 @@
+import { LonghaulError } from "@longhaul/core/errors";
 import { Catalog } from "./anthropic/answer/catalog.ts";
 import { Conversations } from "./anthropic/answer/conversations.ts";
 import type { Summarize } from "./anthropic/context/compaction.ts";
@@ -25,6 +26,7 @@ import { createIds } from "./server/ids.ts";
 import { type LocalServer, listen } from "./server/listen.ts";
 import { type LoggedRequest, RequestLog } from "./server/request-log.ts";
 import { RequestRouter } from "./server/request-router.ts";
+import { StrictJson } from "./strict-json.ts";
 
 /** Switches of both providers. Each switch belongs to one of them. */
 export type SimulatorSwitches = Switches & OpenAiSwitches & ResponsesSwitches;
@@ -113,6 +115,7 @@ export interface Simulator extends LocalServer {
 }
 
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  requireKnownOptions(options);
   const counter = await createTokenCounter(options.countText);
   const clock = options.clock ?? createFixedClock();
   const requests = new RequestLog({
@@ -146,6 +149,38 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     fail: controls.fail,
     reset: controls.reset,
   };
+}
+
+/** All options. The type makes the compiler reject a table that lacks one. */
+const OPTIONS: Readonly<Record<keyof SimulatorOptions, true>> = {
+  port: true,
+  models: true,
+  windowTokens: true,
+  behaviors: true,
+  coder: true,
+  summarize: true,
+  switches: true,
+  apiKeys: true,
+  clock: true,
+  countText: true,
+  latency: true,
+  seed: true,
+  keepBodies: true,
+  keepRequests: true,
+  onRequest: true,
+};
+
+const read = new StrictJson(
+  (problem) =>
+    new LonghaulError("simulator-options-invalid", `Invalid options of the simulator: ${problem}.`, {
+      remedy: "Correct the name. The type SimulatorOptions describes all options.",
+    }),
+);
+
+/** Refuses names that nobody reads. Without types, a misspelled option would have no effect. */
+function requireKnownOptions(options: SimulatorOptions): void {
+  const { switches = {} } = read.record(options, "options", Object.keys(OPTIONS));
+  read.record(switches, "options.switches", Object.keys(DEFAULT_SWITCHES));
 }
 
 // Parts that a reset recreates

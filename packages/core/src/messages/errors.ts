@@ -85,6 +85,8 @@ export type LonghaulErrorCode =
   | "simulator-failed"
   | "simulator-config-invalid"
   | "simulator-script-invalid"
+  | "simulator-fault-invalid"
+  | "simulator-options-invalid"
   | "recording-unusable"
   | "upstream-invalid"
   | "tour-failed"

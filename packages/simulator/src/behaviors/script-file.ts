@@ -41,6 +41,13 @@ const TURN_FIELDS = [
   "delayMs",
 ] as const satisfies readonly (keyof ConditionalTurn)[];
 
+/** Refuses unknown fields and conditions. Without types, a misspelled condition would fit every call. */
+export function requireKnownFields(turn: ConditionalTurn, at: string): void {
+  const { when, times } = read.record(turn, at, TURN_FIELDS);
+  if (times !== undefined && times !== "always") read.count(times, `${at}.times`, 1);
+  if (when !== undefined && typeof when !== "function") parseConditions(when, `${at}.when`);
+}
+
 function parseTurn(value: unknown, at: string): ConditionalTurn {
   if (typeof value === "string") return textTurn(value);
   const turn = read.record(value, at, TURN_FIELDS, "a string or an object");
@@ -77,7 +84,8 @@ function parseConditions(value: unknown, at: string): TurnConditions {
 }
 
 function parseTextCondition(value: unknown, at: string): TextCondition {
-  if (typeof value === "string") return value;
+  // Code writes a pattern as a RegExp, and JSON as an object.
+  if (typeof value === "string" || value instanceof RegExp) return value;
   const known = ["pattern", "flags"];
   const { pattern, flags = "" } = read.record(value, at, known, "a string, or an object with a pattern");
   try {

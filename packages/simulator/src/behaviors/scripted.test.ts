@@ -246,6 +246,10 @@ describe("the ready-made behaviors always, echo and callTool", () => {
     [{ blocks: [{ type: "txt", text: "Hello." }] }, "blocks[0] of turn 1 is not a block"],
     [{ text: "Hello." }, 'turn 1 has no list "blocks"'],
     [null, 'turn 1 has no list "blocks"'],
+    [{ blocks: [], times: 0 }, "turn 1.times must be a whole number of at least 1, but is 0"],
+    [{ blocks: [], time: 2 }, 'turn 1: unknown field "time"'],
+    [{ blocks: [], when: { lastMesage: "hi" } }, 'turn 1.when: unknown field "lastMesage"'],
+    [{ blocks: [], when: { model: 5 } }, "turn 1.when.model must be a string, or an object with a pattern"],
   ])("scriptedTurns rejects the turn %j of a program without types at once", (turn, problem) => {
     expect(() => scriptedTurns(["one", turn as unknown as ScriptedTurn])).toThrow(problem);
   });

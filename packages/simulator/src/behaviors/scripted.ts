@@ -3,6 +3,7 @@ import { contentBlocks } from "@longhaul/core/internal/messages";
 import type { Behavior, CallPurpose, SeenRequest, Turn } from "../exchange.ts";
 import { textTurn } from "./answers.ts";
 import { fits, type TurnMatch } from "./conditions.ts";
+import { requireKnownFields } from "./script-file.ts";
 
 /** A turn that answers only the calls that `when` describes. */
 export interface ConditionalTurn extends Turn {
@@ -53,7 +54,7 @@ export function scriptedTurns(
   const add = (...more: readonly ScriptedTurn[]): void => {
     // A new script may be for another conversation, for example that of the next test.
     if (queue.length === 0) sideCalls = new SideCalls();
-    more.forEach(requireBlocks);
+    more.forEach(requireTurn);
     for (const turn of more) {
       sideCalls.learnFromTurn(turn);
       queue.push({ turn, fitting: 0, answered: 0 });
@@ -77,12 +78,18 @@ export function scriptedTurns(
 
 const BLOCK_TYPES: readonly unknown[] = ["text", "thinking", "tool_use", "raw"];
 
-/** Refuses a turn whose blocks no API can send. Without types, a mistake would fail at the call of the client. */
-function requireBlocks(turn: ScriptedTurn, index: number): void {
+/**
+ * Refuses a turn whose blocks no API can send, or whose fields nobody reads. Without types, a mistake would show
+ * only at the call of the client, or never.
+ */
+function requireTurn(turn: ScriptedTurn, index: number): void {
   if (typeof turn !== "object") return;
   const blocks: unknown = turn?.blocks;
   const wrong = Array.isArray(blocks) ? blocks.findIndex((one) => !BLOCK_TYPES.includes(one?.type)) : -1;
-  if (Array.isArray(blocks) && wrong === -1) return;
+  if (Array.isArray(blocks) && wrong === -1) {
+    requireKnownFields(turn, `turn ${index}`);
+    return;
+  }
   const place = Array.isArray(blocks)
     ? `blocks[${wrong}] of turn ${index} is not a block`
     : `turn ${index} has no list "blocks"`;

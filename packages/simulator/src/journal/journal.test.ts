@@ -195,7 +195,7 @@ describe("the journal, which other processes use to control and check the simula
       "POST",
       { fault: { kind: "slow", firstByteMs: 1e12 } },
       400,
-      "the fault.fault.firstByteMs must be a whole number of at most 2147483647 milliseconds",
+      "body.fault.firstByteMs must be a whole number of at most 2147483647 milliseconds",
     ],
     ["/faults", "POST", { fault: 500, probability: 2 }, 400, "probability must be a number from 0 to 1"],
   ])(

@@ -6,9 +6,9 @@ import { parseScript } from "../behaviors/script-file.ts";
 import type { ScriptedTurn } from "../behaviors/scripted.ts";
 import { strangerIn } from "../server/access.ts";
 import { BodyProblem, receiveBody, TooLargeForTheNetwork } from "../server/body.ts";
+import { parseFaults } from "../server/fault-file.ts";
 import type { Fault, FaultConditions } from "../server/faults.ts";
 import type { RequestLog } from "../server/request-log.ts";
-import { parseFaults } from "./fault-file.ts";
 import { JournalError } from "./journal-error.ts";
 import { invalidPage, oneRequest, requestPage } from "./pages.ts";
 

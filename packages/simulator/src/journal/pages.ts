@@ -1,8 +1,8 @@
 import type { JsonRecord } from "@longhaul/core/internal/messages";
 import { CALL_PURPOSES } from "../exchange.ts";
+import { ENDPOINT_NAMES } from "../server/fault-file.ts";
 import type { LoggedRequest, RequestLog } from "../server/request-log.ts";
 import { requestReport } from "../server/request-report.ts";
-import { ENDPOINT_NAMES } from "./fault-file.ts";
 import { JournalError } from "./journal-error.ts";
 
 /** Default and maximum number of requests in one answer. */

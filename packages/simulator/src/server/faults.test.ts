@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { refusalOf } from "../anthropic/answer/status-faults.ts";
-import { type FaultCandidate, Faults } from "./faults.ts";
+import { type Fault, type FaultCandidate, Faults } from "./faults.ts";
 
 const candidate: FaultCandidate = { endpoint: "messages", body: {}, isStream: true, index: 0 };
 
@@ -53,6 +53,21 @@ describe("Faults, the list of faults that tests have set", () => {
     expect(struck).toBeLessThan(140);
     expect(run(7)).toBe(run(7));
     expect(run(7)).not.toBe(run(8));
+  });
+});
+
+describe("a wrong fault of a program without types", () => {
+  it.each([
+    [{ status: 429 }, {}, "fault must be a status, or an object with a kind"],
+    ["cut", {}, 'fault must be a status, or an object with a kind, but is "cut"'],
+    [{ kind: "cut", afterByte: 5 }, {}, 'fault: unknown field "afterByte"'],
+    [200, {}, "fault must be a status from 400 to 599, but is 200"],
+    [529, { time: 2 }, 'conditions: unknown field "time"'],
+    [529, { when: { model: "a" } }, "conditions.when must be a function"],
+    [529, { probability: 50 }, "conditions.probability must be a number from 0 to 1"],
+  ])("the fault %j with the conditions %j is refused at once", (fault, conditions, problem) => {
+    const arm = (): void => new Faults(1).arm(fault as unknown as Fault, conditions as never);
+    expect(arm).toThrow(problem);
   });
 });
 

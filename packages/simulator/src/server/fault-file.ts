@@ -1,7 +1,7 @@
+import { LonghaulError } from "@longhaul/core/errors";
 import { type Endpoint, isCallForAnswer } from "../exchange.ts";
-import type { Fault, FaultConditions } from "../server/faults.ts";
 import { StrictJson } from "../strict-json.ts";
-import { JournalError } from "./journal-error.ts";
+import type { Fault, FaultConditions } from "./faults.ts";
 
 /** A fault with the conditions that JSON can express. */
 export interface ParsedFault {
@@ -12,7 +12,10 @@ export interface ParsedFault {
 const EXAMPLE =
   'Write a fault such as {"fault": 529, "times": 2} or {"fault": {"kind": "cut", "afterBytes": 500}}.';
 
-const read = new StrictJson((problem) => new JournalError(400, `Invalid fault: ${problem}.`, EXAMPLE));
+const read = new StrictJson(
+  (problem) =>
+    new LonghaulError("simulator-fault-invalid", `Invalid fault: ${problem}.`, { remedy: EXAMPLE }),
+);
 
 /** All endpoints. The type makes the compiler reject a table that lacks one. */
 const ENDPOINTS: Readonly<Record<Endpoint, true>> = {
@@ -33,6 +36,22 @@ export function parseFaults(json: unknown): readonly ParsedFault[] {
     ? json.map((one, index) => parseArmed(one, `faults[${index}]`))
     : [parseArmed(json, "body")];
 }
+
+/** Refuses a fault that would never strike. Without types, a mistake would leave the test without its fault. */
+export function requireFault(fault: Fault | number, conditions: FaultConditions): void {
+  parseFault(fault, "fault");
+  const { when, times, probability } = read.record(conditions, "conditions", CONDITION_NAMES);
+  if (times !== undefined) read.count(times, "conditions.times", 1);
+  if (probability !== undefined) shareIn(probability, "conditions.probability");
+  if (when !== undefined && typeof when !== "function")
+    throw read.wrong("conditions.when", "a function", when);
+}
+
+const CONDITION_NAMES = [
+  "times",
+  "when",
+  "probability",
+] as const satisfies readonly (keyof FaultConditions)[];
 
 function parseArmed(value: unknown, at: string): ParsedFault {
   const fields = read.record(value, at, ["fault", "times", "probability", "endpoint", "model"]);
