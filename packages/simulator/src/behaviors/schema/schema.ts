@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { asList, isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 
 /**
@@ -210,7 +211,23 @@ function fitsString(value: string, schema: JsonRecord): boolean {
   const length = [...value].length;
   if (!isWithin(length, schema, "minLength", "maxLength")) return false;
   const pattern = typeof schema.pattern === "string" ? expression(schema.pattern) : undefined;
-  return pattern === undefined || pattern.test(value);
+  return pattern === undefined || matches(pattern, value);
+}
+
+/** Maximum time for one pattern. Sensible patterns take far less than a millisecond. */
+const MAX_MATCH_MS = 20;
+
+/**
+ * Tests a value. A repeated group can take years, so such a pattern runs with a time limit. A value that needs
+ * longer does not match.
+ */
+function matches(pattern: RegExp, value: string): boolean {
+  if (!/\)[*+{]/.test(pattern.source)) return pattern.test(value);
+  try {
+    return runInNewContext("pattern.test(value)", { pattern, value }, { timeout: MAX_MATCH_MS }) === true;
+  } catch {
+    return false;
+  }
 }
 
 /**
