@@ -124,7 +124,9 @@ const PAIRS: readonly Pair[] = [
   {
     rule: "the beginning of an answer without thinking, if thinking is enabled",
     refused: { thinking, messages: [user, { role: "assistant", content: "So" }] },
-    text: expect.stringContaining("messages.1.type: Expected `thinking` or `redacted_thinking`, but found `text`"),
+    text: expect.stringContaining(
+      "messages.1.type: Expected `thinking` or `redacted_thinking`, but found `text`",
+    ),
     accepted: { messages: [user, { role: "assistant", content: "So" }] },
   },
   {
@@ -315,6 +317,12 @@ describe("rules for images and documents", () => {
       expect(refusalOf(request)).toBe("accepted");
     },
   );
+
+  it("refuses an image without data", () => {
+    expect(refusalOf(inResult(picture("")))).toBe(
+      "messages.2.content.0.content.0.image.source.base64: image cannot be empty",
+    );
+  });
 
   it("refuses data that is not base64", () => {
     expect(refusalOf(inResult(picture(`${PNG}!`)))).toBe(

@@ -56,6 +56,7 @@ export class MediaRules {
   #checkImage(block: JsonRecord, path: () => string): void {
     const { type, data: sent, media_type: mediaType } = recordField(block, "source") ?? {};
     if (type !== "base64" || typeof sent !== "string") return;
+    if (sent === "") refuse("imageEmpty", { path: path() });
     const data = /\s/.test(sent) ? sent.replace(/\s+/g, "") : sent;
     if (!isBase64(data)) refuse("imageNotBase64", { path: path() });
     if (data.length > MAX_IMAGE_BYTES) {

@@ -283,6 +283,11 @@ export const MESSAGE_TEXTS = {
     text: "{path}.image.source.base64: invalid base64 data",
     source: "anthropics/anthropic-sdk-typescript#603, musistudio/claude-code-router#960",
   },
+  imageEmpty: {
+    verified: true,
+    text: "{path}.image.source.base64: image cannot be empty",
+    source: "anthropics/claude-code#12750",
+  },
   imageTooLarge: {
     verified: true,
     text: "{path}.image.source.base64: image exceeds 10 MB maximum: {bytes} bytes > {maximum} bytes",
