@@ -110,6 +110,18 @@ describe("the simulated coder with unusual tools", () => {
     expect(names.filter((name) => name !== "Read" && name !== "Glob")).toEqual([]);
   });
 
+  it("the coder sets the command, the file or the task of a call even if the schema does not require it", () => {
+    const tools = [
+      tool("bash", { command: text }, []),
+      tool("write_file", { path: text, content: text }, []),
+      tool("agent", { prompt: text }, []),
+    ];
+    const { calls, turns } = session({ tools, turns: 40 });
+    expect(turns).toBe(40);
+    expect(new Set(calls.map(({ name }) => name))).toEqual(new Set(["bash", "write_file", "agent"]));
+    for (const { input } of calls) expect(input.command ?? input.path ?? input.prompt).toBeTypeOf("string");
+  });
+
   it("the coder sets required switches to false and avoids risky choices", () => {
     const tools = [
       tool("bash", { command: text, sudo: flag }, ["command", "sudo"]),

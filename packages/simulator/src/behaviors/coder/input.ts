@@ -1,8 +1,8 @@
-import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
+import { asList, isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import type { Random } from "../../demo/random.ts";
 import { type Suggest, valueFor } from "../schema/value.ts";
 import type { Idea } from "./ideas.ts";
-import { bareName, type CoderTool, type ToolKind } from "./tools.ts";
+import { bareName, type CoderTool, type ToolKind, usualField } from "./tools.ts";
 
 const SEARCHES: readonly ToolKind[] = ["grep", "list", "read"];
 
@@ -90,8 +90,10 @@ export function inputFor(tool: CoderTool, idea: Idea, random: Random): JsonRecor
     return value === undefined ? [] : [value];
   };
   const hasExtras = tool.kinds.includes("other");
+  const needed = usualField(idea.kind, tool.schema);
+  const required = [...asList(tool.schema.required), ...(needed === undefined ? [] : [needed])];
   const input = valueFor(
-    { type: "object", ...tool.schema },
+    { type: "object", ...tool.schema, required: [...new Set(required)] },
     { random, suggest, hasExtras, isCautious: true },
   );
   return isRecord(input) ? input : {};

@@ -123,6 +123,13 @@ function takesUsualField(kind: ToolKind, schema: JsonRecord): boolean {
   return usual === undefined || fieldNames(schema).some((name) => usual.test(name));
 }
 
+/** Returns the field that a call of this kind must set, even if the schema does not require it. */
+export function usualField(kind: ToolKind, { properties }: JsonRecord): string | undefined {
+  const usual = USUAL_FIELDS[kind];
+  if (usual === undefined || !isRecord(properties)) return undefined;
+  return Object.keys(properties).find((name) => usual.test(bareName(name)));
+}
+
 /** Depth to which the fields of a schema are read. Tools of the known kinds nest their fields once or twice. */
 const MAX_FIELD_DEPTH = 6;
 
