@@ -292,7 +292,7 @@ export const MESSAGE_TEXTS = {
     verified: true,
     text: "{path}.image.source.base64: image exceeds 10 MB maximum: {bytes} bytes > {maximum} bytes",
     source:
-      "docs: Vision, image size; anthropics/claude-code#19631 (5 MB until 2026); lobehub/lobehub#14711 (base64)",
+      "kolega-ai/kolega-code#354 (10 MiB of base64); anthropics/claude-code#19631 (the same text, with 5 MB until 2026)",
   },
   imageSide: {
     verified: true,
