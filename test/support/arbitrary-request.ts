@@ -117,7 +117,7 @@ function arbitraryBlock(unknownKinds: boolean): fc.Arbitrary<unknown> {
 
 /** The bytes that start an image of each format, and bytes of formats that no model accepts. */
 const IMAGE_STARTS: Readonly<Record<string, string>> = {
-  "image/png": "\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+  "image/png": "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x03",
   "image/jpeg": "\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x01\0",
   "image/gif": "GIF89a\x01\0\x01\0\0\0",
   "image/webp": "RIFF\x24\0\0\0WEBPVP8 ",

@@ -132,12 +132,15 @@ const PNG_HEADER = PNG.slice(0, 44);
 export const pngOfSize = (characters: number): string =>
   PNG_HEADER.padEnd(characters - (characters % 4), "A");
 
+/** Lengthens base64 text to whole groups of four characters. */
+const wholeGroups = (text: string): string => text.padEnd(4 * Math.ceil(text.length / 4), "A");
+
 /** An image. Its data is the given base64 text after a PNG header, so that different texts are different images. */
 export const image = (data: string = PNG): ContentBlock => ({
   type: "image",
   source: {
     type: "base64",
     media_type: "image/png",
-    data: /^(?:iVBORw0KGgo|$)/.test(data) ? data : `${PNG_HEADER}${data}`,
+    data: /^(?:iVBORw0KGgo|$)/.test(data) ? data : wholeGroups(`${PNG_HEADER}${data}`),
   },
 });

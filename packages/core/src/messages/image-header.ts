@@ -27,24 +27,35 @@ export function readImageHeader(bytes: Uint8Array): ImageHeader | undefined {
   }
 }
 
-/** Bytes at the start of an image that name its format. */
-const MAGIC_BYTES = 12;
-/** Base64 characters that hold these bytes. */
-const MAGIC_CHARACTERS = 16;
+/** Base64 characters to read at first. A JPEG may have a preview and a color profile before its size. */
+const HEADER_CHARACTERS = 128 * 1_024;
+/** Base64 writes three bytes as four characters. */
+const GROUP_CHARACTERS = 4;
 
 /**
- * Returns the format that the first bytes of base64 data name, or undefined if models accept no such format.
- * Reads only the first characters, so the cost does not depend on the size of the image.
+ * Reads format and size of an image from its base64 data, which may contain white space. Returns undefined if the
+ * data is not base64 or no image of a format that models accept.
  */
-export function imageTypeOf(base64: string): ImageType | undefined {
+export function readBase64Image(base64: string): ImageHeader | undefined {
+  if (base64.length <= HEADER_CHARACTERS) return headerIn(base64.replace(/\s+/g, ""));
+  const start = base64.slice(0, HEADER_CHARACTERS).replace(/\s+/g, "");
+  const header = headerIn(start.slice(0, start.length - (start.length % GROUP_CHARACTERS)));
+  return header !== undefined && header.size === undefined ? headerIn(base64.replace(/\s+/g, "")) : header;
+}
+
+function headerIn(base64: string): ImageHeader | undefined {
+  // `atob` accepts data without padding, but the API does not.
+  if (base64.length % GROUP_CHARACTERS !== 0) return undefined;
   try {
-    return imageType(atob(base64.slice(0, MAGIC_CHARACTERS)));
+    return readImageHeader(Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0)));
   } catch {
     // `atob` throws for a text that is not base64.
     return undefined;
   }
 }
 
+/** Bytes at the start of an image that name its format. */
+const MAGIC_BYTES = 12;
 function imageType(start: string): ImageType | undefined {
   if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
   if (/^GIF8[79]a/.test(start)) return "image/gif";

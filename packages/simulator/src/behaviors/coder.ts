@@ -3,13 +3,14 @@ import { createRandom, type Random } from "../demo/random.ts";
 import type { Behavior, SeenRequest, Turn, TurnBlock } from "../exchange.ts";
 import { chance, hashText } from "./chance.ts";
 import { type CoderView, look } from "./coder/coder-view.ts";
+import { isHarmless } from "./coder/harmless.ts";
 import { type Idea, type IdeaSource, ideaFor, isDelegation } from "./coder/ideas.ts";
 import { inputFor } from "./coder/input.ts";
 import { type Action, planActions } from "./coder/plan.ts";
-import { callId, type Progress, readProgress, TURNS_PER_MARK } from "./coder/progress.ts";
+import { callId, isPlain, type Progress, readProgress, TURNS_PER_MARK } from "./coder/progress.ts";
 import { answerText, closing, type Speaker, textBefore, thoughts } from "./coder/speech.ts";
 import { selectTools } from "./coder/tools.ts";
-import { pathInside } from "./coder/working-folder.ts";
+import { OPENING_MESSAGES, pathInside } from "./coder/working-folder.ts";
 import { notesRequestIn } from "./notes-protocol.ts";
 import { same } from "./schema/schema.ts";
 import { valueFor } from "./schema/value.ts";
@@ -106,16 +107,19 @@ export function coder(options: CoderOptions): Behavior {
       mayDelegate: !isSubagent(request),
       callsUnknown: isForced || settings.uses !== undefined,
     });
-    return actions.length === 0 ? closingTurn(scene) : workingTurn(scene, actions, source);
+    const calls = callsFor(actions, source, isForced);
+    return calls.length === 0 ? closingTurn(scene) : workingTurn(scene, calls);
   };
 }
 
 /**
  * True if a subagent makes the call. Only the headers of Claude Code name the subagent. For other clients,
- * the first message shows that the caller is a subagent.
+ * the text of the task shows it, in the system prompt or in one of the first messages.
  */
-function isSubagent({ purpose, messages }: SeenRequest): boolean {
-  return purpose === "subagent" || isDelegation(contentText(messages[0]?.content));
+function isSubagent({ purpose, system, messages }: SeenRequest): boolean {
+  const opening = messages.slice(0, OPENING_MESSAGES).filter(({ content }) => isPlain(content));
+  const texts = [system, ...opening.map(({ content }) => contentText(content))];
+  return purpose === "subagent" || texts.some(isDelegation);
 }
 
 interface Scene {
@@ -136,13 +140,8 @@ function ideaSource({ request, progress, random, settings, view }: Scene): IdeaS
   return { view, random, step, topic, ownFolder: ownFolder ?? madeUpFolder, madeUpFolder, contentChars };
 }
 
-function workingTurn(scene: Scene, actions: readonly Action[], source: IdeaSource): Turn {
+function workingTurn(scene: Scene, calls: readonly Call[]): Turn {
   const { progress, random, settings } = scene;
-  const calls: Call[] = [];
-  for (const action of actions) {
-    const call = freshCall(action, source, calls);
-    if (call !== undefined) calls.push(call);
-  }
   const ideas = calls.map((call) => call.idea);
   const isMarked = progress.isNewTask || progress.step % TURNS_PER_MARK === 0;
   const hasFailed = scene.view.calls.some((call) => call.isNew && call.isError);
@@ -161,6 +160,17 @@ interface Call {
   readonly name: string;
   readonly input: JsonRecord;
   readonly idea: Idea;
+}
+
+/** Makes the calls of a turn. Leaves out calls that could do harm, unless the request forces a call. */
+function callsFor(actions: readonly Action[], source: IdeaSource, isForced: boolean): readonly Call[] {
+  const calls: Call[] = [];
+  for (const action of actions) {
+    const call = freshCall(action, source, calls);
+    if (call === undefined) continue;
+    if (isForced || isHarmless(action.tool, call.input, call.idea, source)) calls.push(call);
+  }
+  return calls;
 }
 
 /**

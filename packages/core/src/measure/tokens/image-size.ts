@@ -1,4 +1,4 @@
-import { readImageHeader } from "../../messages/image-header.ts";
+import { readBase64Image } from "../../messages/image-header.ts";
 import type { ContentBlock } from "../../messages/message.ts";
 import { field, stringField } from "../../messages/untrusted.ts";
 
@@ -8,9 +8,6 @@ import { field, stringField } from "../../messages/untrusted.ts";
  */
 const PIXELS_PER_TOKEN = 750;
 const LARGEST_IMAGE_TOKENS = 1_500;
-
-/** Base64 characters to read as the header. A JPEG may have a preview and a color profile before its size. */
-const HEADER_CHARACTERS = 128 * 1_024;
 
 /**
  * Returns the minimum number of tokens of an image. Returns 0 for other blocks, and for an image of unknown
@@ -24,12 +21,6 @@ export function minImageTokens(block: ContentBlock): number {
 
 /** Returns 0 if the data is not an image, not base64, or ends before the size. */
 function pixelsIn(base64: string): number {
-  try {
-    const header = atob(base64.slice(0, HEADER_CHARACTERS));
-    const { size } = readImageHeader(Uint8Array.from(header, (byte) => byte.charCodeAt(0))) ?? {};
-    return size === undefined ? 0 : size.width * size.height;
-  } catch {
-    // `atob` throws for a text that is not base64.
-    return 0;
-  }
+  const { size } = readBase64Image(base64) ?? {};
+  return size === undefined ? 0 : size.width * size.height;
 }

@@ -105,3 +105,13 @@ it("an unknown model name has the features of Sonnet 5.5, an old-style name thos
   expect(claudeFeatures("my-own-model")).toEqual(claudeFeatures("claude-sonnet-5-5"));
   expect(claudeFeatures("claude-3-opus-20240229").stopsAtWindow).toBe(false);
 });
+
+it("Claude Mythos Preview, which has no version, accepts the thinking types that the SDK names for it", () => {
+  const { thinkingModes, minimumCacheTokens, prefill, compaction } = claudeFeatures("claude-mythos-preview");
+  expect(thinkingModes).toEqual(["adaptive", "enabled"]);
+  expect({ minimumCacheTokens, prefill, compaction }).toEqual({
+    minimumCacheTokens: 2_048,
+    prefill: false,
+    compaction: true,
+  });
+});

@@ -50,12 +50,18 @@ export interface ClaudeFeatures {
 
 const NEWEST: ClaudeVersion = { line: "sonnet", major: 5, minor: 5 };
 
+/** First numbered version of the lines Fable and Mythos. */
+const MYTHOS_5 = 5;
+
+/** Claude Mythos Preview has no version. The documentation lists it beside 4.7. */
+const MYTHOS_PREVIEW: ClaudeVersion = { line: "mythos", major: 4, minor: 7 };
+
 /**
  * Returns the features of a Claude model. Unknown names get the features of the newest models, because this
  * is the strictest assumption.
  */
 export function claudeFeatures(model: string): ClaudeFeatures {
-  const version = claudeVersion(model) ?? (/claude-\d/.test(model) ? OLDEST : NEWEST);
+  const version = claudeVersion(model) ?? versionOfOther(model);
   const isSuper = version.line === "fable" || version.line === "mythos";
   const from = (major: number, minor: number): boolean => isAtLeast(version, major, minor);
   return {
@@ -80,8 +86,15 @@ export function claudeFeatures(model: string): ClaudeFeatures {
 
 const OLDEST: ClaudeVersion = { line: "sonnet", major: 3, minor: 0 };
 
+function versionOfOther(model: string): ClaudeVersion {
+  if (model.includes("mythos-preview")) return MYTHOS_PREVIEW;
+  return /claude-\d/.test(model) ? OLDEST : NEWEST;
+}
+
 function thinkingModes({ line, major, minor }: ClaudeVersion, isSuper: boolean): readonly ThinkingMode[] {
   const version = { line, major, minor };
+  // The SDK (1.8.0) warns Mythos Preview about the type `enabled`, so the model accepts it.
+  if (isSuper && major < MYTHOS_5) return ["adaptive", "enabled"];
   if (isSuper || (line === "opus" && isAtLeast(version, 5, 5))) return ["adaptive"];
   if (line === "sonnet" && isAtLeast(version, 5, 5)) return ["adaptive", "between_tools", "disabled"];
   if (isAtLeast(version, 4, 7)) return ["adaptive", "disabled"];
@@ -103,6 +116,7 @@ function effortLevels({ line, major, minor }: ClaudeVersion, isSuper: boolean): 
 function minimumCacheTokens(version: ClaudeVersion, isSuper: boolean): number {
   const { line } = version;
   const isFrom = (major: number, minor: number): boolean => isAtLeast(version, major, minor);
+  if (isSuper && !isFrom(MYTHOS_5, 0)) return 2_048;
   if (isSuper || (line === "opus" && isFrom(5, 0)) || (line === "sonnet" && isFrom(5, 5))) return 512;
   if (line === "opus" && isFrom(4, 8)) return 1_024;
   if (line === "opus" && isFrom(4, 7)) return 2_048;

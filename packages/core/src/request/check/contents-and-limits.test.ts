@@ -56,7 +56,7 @@ describe("images and documents", () => {
 
   it("above the API's limit, replaces the oldest images and documents with markers", () => {
     const messages = [
-      user([image("a"), document("b")]),
+      user([image("a"), document()]),
       assistant([toolUse("t", "Read", {})]),
       user([toolResult("t", [image("c")]), image("d")]),
     ];
@@ -80,11 +80,11 @@ describe("images and documents", () => {
   });
 
   it("replaces the oldest images first to keep the request under the byte limit", () => {
-    const big = "A".repeat(MAX_REQUEST_BYTES / 2);
+    const big = image("A".repeat(MAX_REQUEST_BYTES / 4));
     const { request, findings } = checkRequest({
-      messages: [user([image(big), image(big), image("small")])],
+      messages: [user([big, big, big, big, image("small")])],
     });
-    expect(request.messages[0]).toEqual(user([text("[image]"), image(big), image("small")]));
+    expect(request.messages[0]).toEqual(user([text("[image]"), big, big, big, image("small")]));
     expect(findings).toMatchObject([
       { rule: "request-bytes", path: "messages.0.content.0", action: "replaced-by-text" },
     ]);

@@ -10,6 +10,12 @@ export const MAX_MEDIA = 600;
 /** Maximum number of images and documents for models with a 200,000-token window. Pass it as `maxMedia`. */
 export const MAX_MEDIA_SMALL_WINDOW = 100;
 
+/** Maximum length of the base64 data of one image. The API calls it 10 MB. */
+export const MAX_IMAGE_BYTES = 10_485_760;
+
+/** Maximum pixels of each side of an image. */
+export const MAX_IMAGE_SIDE = 8_000;
+
 const SMALL_WINDOW_TOKENS = 200_000;
 
 /** Returns the maximum number of images and documents in one request for a model with this window. */

@@ -1,4 +1,4 @@
-import { imageTypeOf } from "../../messages/image-header.ts";
+import { type ImageHeader, readBase64Image } from "../../messages/image-header.ts";
 import {
   type ApiMessage,
   type ContentBlock,
@@ -11,7 +11,7 @@ import {
   type TextBlock,
 } from "../../messages/message.ts";
 import { isRecord, type JsonRecord } from "../../messages/untrusted.ts";
-import { DOCUMENT_MEDIA_TYPES, IMAGE_MEDIA_TYPES } from "./limits.ts";
+import { DOCUMENT_MEDIA_TYPES, IMAGE_MEDIA_TYPES, MAX_IMAGE_BYTES, MAX_IMAGE_SIDE } from "./limits.ts";
 import {
   type CheckSettings,
   type Draft,
@@ -45,8 +45,8 @@ export function mediaMarker(block: Media): TextBlock {
 }
 
 /**
- * One image that the API cannot read makes this request and all later ones fail. The rule reads only the first
- * bytes of an image, so it does not notice an image that is cut off.
+ * One image that the API refuses makes this request and all later ones fail. The rule reads only the header of
+ * an image, so it does not notice an image that is cut off behind its size.
  */
 export const mediaSources: Rule = {
   reports: ["media-source"],
@@ -55,7 +55,7 @@ export const mediaSources: Rule = {
     rewriteMedia(draft, (block, at) => {
       const fault = mediaFault(block);
       if (fault === undefined) {
-        const type = actualType(block);
+        const type = imageIn(block)?.type;
         if (type === undefined || type === block.source.media_type) return block;
         draft.report(
           "media-source",
@@ -85,18 +85,38 @@ function mediaFault(block: Media): string | undefined {
   if (!isRecord(source) || typeof source.type !== "string") return "has no source";
   if (source.type !== "base64") return hasSourceField(source) ? undefined : "has no source";
   if (typeof source.data !== "string" || source.data === "") return "has no data";
+  const image = imageIn(block);
   // The data of an image names its format, so a wrong media type is corrected.
-  if (actualType(block) !== undefined) return undefined;
+  if (image !== undefined) return imageFault(image, source.data);
   const allowed = block.type === "image" ? IMAGE_MEDIA_TYPES : DOCUMENT_MEDIA_TYPES;
   const isAllowed = typeof source.media_type === "string" && allowed.has(source.media_type);
   if (!isAllowed) return "has a media type that the API does not accept";
-  return block.type === "image" ? "has data that is not a PNG, JPEG, GIF or WebP image" : undefined;
+  if (block.type === "image") return "has data that is not a PNG, JPEG, GIF or WebP image";
+  return isPdf(source.data) ? undefined : "has data that is not a PDF";
 }
 
-/** Returns the format that the data of an image names. The API refuses an image with another media type. */
-function actualType({ type, source }: Media): string | undefined {
+/** Reads the header of an image. The API refuses an image whose media type is not the format of its data. */
+function imageIn({ type, source }: Media): ImageHeader | undefined {
   if (type !== "image" || source.type !== "base64" || source.data === undefined) return undefined;
-  return imageTypeOf(source.data);
+  return readBase64Image(source.data);
+}
+
+function imageFault({ size }: ImageHeader, data: string): string | undefined {
+  if (size === undefined || size.width === 0 || size.height === 0) return "is cut off before its size";
+  if (data.length > MAX_IMAGE_BYTES) return "has more than 10 MB of base64 data";
+  const isTooLarge = Math.max(size.width, size.height) > MAX_IMAGE_SIDE;
+  return isTooLarge ? `has a side of more than ${MAX_IMAGE_SIDE} pixels` : undefined;
+}
+
+/** Base64 characters at the start of a PDF that must contain its signature. Readers allow junk before it. */
+const PDF_START_CHARACTERS = 1_400;
+
+function isPdf(base64: string): boolean {
+  try {
+    return atob(base64.slice(0, PDF_START_CHARACTERS)).includes("%PDF-");
+  } catch {
+    return false;
+  }
 }
 
 /** Returns true if the source has the field that its type needs. Unknown source types pass. */

@@ -3,9 +3,10 @@ import { describe, expect, it } from "vitest";
 import { arbitraryImage } from "../../../../../test/support/arbitrary-request.ts";
 import { toolResult, toolUse } from "../../../../../test/support/builders.ts";
 import { deepFreeze } from "../../../../../test/support/deep-freeze.ts";
+import { readImage } from "../../../../simulator/src/shape/image-type.ts";
 import type { ApiMessage, ContentBlock } from "../../messages/message.ts";
 import { checkRequest } from "./check.ts";
-import { IMAGE_MEDIA_TYPES } from "./limits.ts";
+import { IMAGE_MEDIA_TYPES, MAX_IMAGE_SIDE } from "./limits.ts";
 
 const RUNS = { numRuns: 500 };
 
@@ -15,13 +16,10 @@ interface Base64 {
 }
 const sourceOf = (block: ContentBlock): Base64 => (block as { source: unknown }).source as Base64;
 
-/** The format that Node reads, or undefined for data that is not strict base64 at its start. */
+/** The format that another reader finds, or undefined for data that the API refuses. */
 function formatOf({ data }: Base64): string | undefined {
-  const start = Buffer.from(data.slice(0, 16), "base64").toString("latin1");
-  if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
-  if (start.startsWith("\xff\xd8\xff")) return "image/jpeg";
-  if (start.startsWith("GIF87a") || start.startsWith("GIF89a")) return "image/gif";
-  return start.startsWith("RIFF") && start.slice(8, 12) === "WEBP" ? "image/webp" : undefined;
+  const image = readImage(data);
+  return image !== undefined && image.longSide <= MAX_IMAGE_SIDE ? image.mediaType : undefined;
 }
 const isStrict = ({ data }: Base64): boolean =>
   /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(data);

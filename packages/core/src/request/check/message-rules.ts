@@ -144,8 +144,11 @@ export const userLast: Rule = {
   looksAt: "messages",
   apply(draft, settings) {
     const last = draft.messages.at(-1);
-    const { model } = draft.request;
-    if (last?.role !== "assistant" || isPausedTurn(last) || !refusesPrefill(model)) return;
+    const { model, thinking } = draft.request;
+    if (last?.role !== "assistant" || isPausedTurn(last)) return;
+    // With thinking, every model refuses to continue an answer that does not begin with thinking.
+    const lacksThinking = thinking?.type === "enabled" && turnBeginningOf(last) === "without";
+    if (!refusesPrefill(model) && !lacksThinking) return;
     // A request for a summary may end with an assistant message, because the model does not continue that
     // message.
     if (isRecord(field(draft.request, "compaction"))) return;
@@ -154,7 +157,9 @@ export const userLast: Rule = {
       "prefill-unsupported",
       adds ? "text-added" : "reported",
       last.origin,
-      "This model needs a conversation that ends with a user message.",
+      refusesPrefill(model)
+        ? "This model needs a conversation that ends with a user message."
+        : "With thinking enabled, the conversation must end with a user message.",
       { model: String(model) },
     );
     const request = addedMessage("user", [textPart(CONTINUE_TEXT, last.origin)], last.origin);

@@ -9,7 +9,7 @@ import {
   recordsField,
   type SentMessage,
 } from "./checked-body.ts";
-import { checkImages } from "./image-rules.ts";
+import { MediaRules } from "./image-rules.ts";
 import { SERVER_TOOL_RESULTS } from "./shape/block-shapes.ts";
 import type { Inspection } from "./shape/inspection.ts";
 
@@ -18,6 +18,8 @@ export function checkContents(messages: readonly SentMessage[], inspection: Insp
   const toolUseIds = new Set<unknown>();
   const { body, model } = inspection.request;
   const toolNames = new Set<unknown>(recordsField(body, "tools").map((tool) => tool.name));
+  const media = new MediaRules(messages);
+  const referable = referableTools(messages, body);
   for (const message of messages) {
     if (message.role === "system" && model?.features.systemMessages === false) {
       refuse("systemRole");
@@ -28,6 +30,8 @@ export function checkContents(messages: readonly SentMessage[], inspection: Insp
     }
     for (const placed of message.blocks) {
       checkBlock(placed, message.role, inspection);
+      media.check(placed);
+      checkToolReferences(placed, referable);
       if (placed.type === "tool_use") checkUnique(placed, toolUseIds);
       else if (message.role === "system") checkToolChange(placed, toolNames);
     }
@@ -82,7 +86,6 @@ function checkBlock(placed: PlacedBlock, role: Role, inspection: Inspection): vo
     refuse("blockRole", { path: pathOf(placed), type, role });
   }
   if (type === "text") checkText(block, "messages", () => `${pathOf(placed)}.text`);
-  checkImages(placed);
   const nested = type === "tool_result" ? recordsField(block, "content") : [];
   for (const [index, inner] of nested.entries()) {
     if (inner.type === "text") checkText(inner, "messages", () => `${pathOf(placed)}.content.${index}.text`);
@@ -103,6 +106,37 @@ function checkCitations(block: JsonRecord, placed: PlacedBlock): void {
   }
   if (block.type !== "search_result") return;
   for (const text of recordsField(block, "content")) checkCitations(text, placed);
+}
+
+/**
+ * Returns the names of all tools that a tool result may refer to. Returns undefined if a toolset defines tools
+ * whose names the request does not contain, and for a request without tools, because reports about such requests
+ * conflict (see the switch `requireTools`).
+ */
+function referableTools(
+  messages: readonly SentMessage[],
+  body: JsonRecord,
+): ReadonlySet<unknown> | undefined {
+  const tools = recordsField(body, "tools");
+  if (tools.length === 0 || tools.some(({ type }) => typeof type === "string" && type.includes("toolset")))
+    return undefined;
+  const names = new Set<unknown>(tools.map(({ name }) => name));
+  for (const { block } of messages.flatMap(({ blocks }) => blocks)) {
+    for (const change of block.type === "compaction" ? recordsField(block, "tool_changes") : [block]) {
+      const definition =
+        change.type === "tool_addition" ? recordField(change, "tool")?.definition : undefined;
+      if (definition !== undefined) names.add((definition as JsonRecord).name);
+    }
+  }
+  return names;
+}
+
+function checkToolReferences({ type, block }: PlacedBlock, names: ReadonlySet<unknown> | undefined): void {
+  if (names === undefined || type !== "tool_result") return;
+  for (const { type: nested, tool_name: name } of recordsField(block, "content")) {
+    if (nested === "tool_reference" && !names.has(name))
+      refuse("toolReferenceUnknown", { name: String(name) });
+  }
 }
 
 function checkUnique(placed: PlacedBlock, toolUseIds: Set<unknown>): void {

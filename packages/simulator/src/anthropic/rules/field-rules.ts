@@ -1,5 +1,4 @@
-import type { JsonRecord } from "@longhaul/core/internal/messages";
-import { claudeVersion } from "@longhaul/core/internal/messages";
+import { claudeVersion, isAtLeast, isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import type { ThinkingMode } from "@longhaul/core/measure";
 import { type SimulatedModel, type SimulatedRequest, type Switches, thinkingMode } from "../request.ts";
 import { BETAS } from "../wording/betas.ts";
@@ -23,6 +22,7 @@ export function checkFields(request: SimulatedRequest, model: SimulatedModel, sw
   checkEffort(body, model);
   checkThinking(request, model);
   checkTools(body, model);
+  checkOutputFormat(body);
   checkContextEdits(body, model);
   checkCompactionRequest(request, model);
   checkThread(body, switches);
@@ -72,8 +72,16 @@ const DEFAULT_SAMPLING: Readonly<Record<string, number | undefined>> = {
   top_k: undefined,
 };
 
+/** First version whose models refuse `temperature` together with `top_p`. */
+const FIRST_WITH_ONE_SAMPLING_FIELD = [4, 1] as const;
+
 function checkSampling(body: JsonRecord, model: SimulatedModel): void {
-  if (model.features.sampling) return;
+  if (model.features.sampling) {
+    const isOld = !isAtLeast(claudeVersion(model.id), ...FIRST_WITH_ONE_SAMPLING_FIELD);
+    const hasBoth = body.temperature !== undefined && body.top_p !== undefined;
+    if (hasBoth && !isOld) refuse("temperatureWithTopP");
+    return;
+  }
   for (const [field, usual] of Object.entries(DEFAULT_SAMPLING)) {
     if (body[field] !== undefined && body[field] !== usual) refuse("sampling", { field });
   }
@@ -146,6 +154,7 @@ function checkTools(body: JsonRecord, model: SimulatedModel): void {
     if (name !== undefined && names.has(name)) refuse("toolNamesRepeated");
     names.add(name);
   }
+  for (const [index, tool] of tools.entries()) checkTool(tool, index);
   if (tools.length > 0 && tools.every((tool) => tool.defer_loading === true)) refuse("allToolsDeferred");
   const choice = recordField(body, "tool_choice");
   if (choice === undefined) return;
@@ -155,6 +164,44 @@ function checkTools(body: JsonRecord, model: SimulatedModel): void {
   if (choice.type === "tool" && !names.has(choice.name)) {
     refuse("chosenToolUnknown", { name: String(choice.name) });
   }
+}
+
+function checkTool(tool: JsonRecord, index: number): void {
+  const hasMark = tool.cache_control !== undefined && tool.cache_control !== null;
+  if (tool.defer_loading === true && hasMark) refuse("deferredToolMark", { name: String(tool.name) });
+  if (tool.strict === true && isOpen(tool.input_schema))
+    refuse("schemaOpen", { path: `tools.${index}.custom` });
+  const isSearch = typeof tool.type === "string" && tool.type.startsWith("web_search_");
+  if (isSearch && Array.isArray(tool.allowed_domains) && Array.isArray(tool.blocked_domains)) {
+    refuse("domainsCombined", { path: `tools.${index}` });
+  }
+}
+
+function checkOutputFormat(body: JsonRecord): void {
+  const format = outputFormatOf(body);
+  if (format === undefined) return;
+  const field = recordField(body, "output_format") === format ? "output_format" : "output_config.format";
+  if (isOpen(format.schema)) refuse("schemaOpen", { path: `${field}.schema` });
+  const hasCitations = (block: JsonRecord): boolean =>
+    recordField(block, "citations")?.enabled === true || recordsField(block, "content").some(hasCitations);
+  const messages = recordsField(body, "messages");
+  if (messages.some(({ role, ...message }) => role === "user" && hasCitations(message))) {
+    refuse("citationsWithFormat");
+  }
+}
+
+/** Keywords whose values are schemas by name, and keywords whose values are schemas or lists of schemas. */
+const NAMED_SCHEMAS = ["properties", "$defs", "definitions"] as const;
+const PART_SCHEMAS = ["items", "prefixItems", "anyOf", "oneOf", "allOf"] as const;
+
+/** True if an object of the schema may have additional properties. Structured outputs forbid this. */
+function isOpen(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(isOpen);
+  if (!isRecord(schema)) return false;
+  const isObject = schema.type === "object" || (Array.isArray(schema.type) && schema.type.includes("object"));
+  if (isObject && schema.additionalProperties !== false) return true;
+  const named = NAMED_SCHEMAS.flatMap((name) => Object.values(recordField(schema, name) ?? {}));
+  return [...named, ...PART_SCHEMAS.map((name) => schema[name])].some(isOpen);
 }
 
 function checkContextEdits(body: JsonRecord, model: SimulatedModel): void {

@@ -277,6 +277,7 @@ function isThinking({ type }: PlacedBlock): boolean {
 function checkThinkingFirst(turns: readonly Turn[], inspection: Inspection): void {
   if (recordField(inspection.request.body, "thinking")?.type !== "enabled") return;
   const spoken = turns.filter(({ role }) => role !== "system");
+  if (!asksForCompaction(inspection.request)) checkPrefilledThinking(spoken.at(-1));
   const call = spoken.at(-2);
   if (call?.role !== "assistant" || !call.blocks.some(({ type }) => type === "tool_use")) return;
   const start = spoken.slice(0, -1).findLastIndex(({ role, blocks }) => {
@@ -284,12 +285,19 @@ function checkThinkingFirst(turns: readonly Turn[], inspection: Inspection): voi
     return role === "user" ? !holds("tool_result") : holds("compaction");
   });
   const replies = spoken.slice(Math.max(0, start)).filter(({ role }) => role === "assistant");
-  const first = replies
-    .flatMap(({ blocks }) => blocks)
-    .find(({ type }) => type !== "compaction" && type !== "fallback");
+  const first = replies.flatMap(({ blocks }) => blocks).find(isByModel);
   if (first !== undefined && !isThinking(first)) {
     refuse("thinkingFirst", { path: pathOf(first), type: first.type });
   }
+}
+
+const isByModel = ({ type }: PlacedBlock): boolean => type !== "compaction" && type !== "fallback";
+
+/** Checks the beginning of an answer that the model should continue. A paused turn may have any beginning. */
+function checkPrefilledThinking(turn: Turn | undefined): void {
+  const first = turn?.role === "assistant" ? turn.blocks.find(isByModel) : undefined;
+  if (first === undefined || isThinking(first) || isResumable(turn?.blocks.at(-1))) return;
+  refuse("thinkingFirst", { path: pathOf(first), type: first.type });
 }
 
 /**

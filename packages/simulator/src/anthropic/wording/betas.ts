@@ -27,6 +27,7 @@ export const BETAS_FOR = {
   fallback: ["server-side-fallback-2026-06-01", "server-side-fallback-2026-07-01"],
   fallbackCredit: ["fallback-credit-2026-06-01", "fallback-credit-2026-07-01"],
   outputFormat: ["structured-outputs-2025-11-13", "structured-outputs-2025-12-15"],
+  billingPolicy: ["user-profiles-billing-2026-10-01"],
   safeguards: ["dangerous-tool-use-2026-09-03"],
 } as const;
 

@@ -161,6 +161,35 @@ export const REQUEST_TEXTS = {
     text: "stop_sequences: each stop sequence must be non-empty",
     source: "MegaGrindStone/mcp-web-ui#5",
   },
+  temperatureWithTopP: {
+    verified: true,
+    text: "`temperature` and `top_p` cannot both be specified for this model. Please use only one.",
+    source:
+      "BerriAI/litellm#15097, open-webui/pipelines#546 (since 4.1), skydiscover-ai/skydiscover#15 (4.6)",
+  },
+  citationsWithFormat: {
+    text: "output_config.format: citations cannot be used together with structured outputs",
+    source: "docs: Citations (the API returns a 400 error); Structured outputs, feature compatibility",
+  },
+  schemaOpen: {
+    verified: true,
+    text: "{path}: For 'object' type, 'additionalProperties' must be explicitly set to false",
+    source: "docs: Structured outputs, JSON schema limitations; captured for tools and for output_config",
+  },
+  domainsCombined: {
+    text: "{path}: `allowed_domains` cannot be used alongside `blocked_domains`",
+    source: "SDK 1.8.0: WebSearchTool20250305.allowed_domains",
+  },
+  deferredToolMark: {
+    verified: true,
+    text: "Tool '{name}' cannot have both defer_loading=true and cache_control set. Tools with defer_loading cannot use prompt caching.",
+    source: "router-for-me/CLIProxyAPI#4561, Wei-Shaw/sub2api#4990",
+  },
+  toolReferenceUnknown: {
+    verified: true,
+    text: "Tool reference '{name}' not found in available tools",
+    source: "docs: Tool search tool, HTTP errors; anthropics/claude-code#81863",
+  },
   thinkingAdaptive: { verified: true, text: "adaptive thinking is not supported on this model" },
   thinkingBetweenTools: { text: '"thinking.type.between_tools" is not supported for this model.' },
   forcedTool: {
@@ -236,6 +265,7 @@ export const MESSAGE_TEXTS = {
    */
   thinkingFirst: {
     verified: true,
+    source: "docs: Extended thinking, feature compatibility (no prefill); Aider-AI/aider#3820",
     text: "{path}.type: Expected `thinking` or `redacted_thinking`, but found `{type}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`.",
   },
   imageUnreadable: {
@@ -249,8 +279,35 @@ export const MESSAGE_TEXTS = {
     source: "anthropics/claude-code#6300",
   },
   imageNotBase64: {
+    verified: true,
     text: "{path}.image.source.base64: invalid base64 data",
-    source: "musistudio/claude-code-router#960",
+    source: "anthropics/anthropic-sdk-typescript#603, musistudio/claude-code-router#960",
+  },
+  imageEmpty: {
+    verified: true,
+    text: "{path}.image.source.base64: image cannot be empty",
+    source: "anthropics/claude-code#12750",
+  },
+  imageTooLarge: {
+    verified: true,
+    text: "{path}.image.source.base64: image exceeds 10 MB maximum: {bytes} bytes > {maximum} bytes",
+    source:
+      "kolega-ai/kolega-code#354 (10 MiB of base64); anthropics/claude-code#19631 (the same text, with 5 MB until 2026)",
+  },
+  imageSide: {
+    verified: true,
+    text: "{path}.image.source.base64.data: At least one of the image dimensions exceed max allowed size: {maximum} pixels",
+    source: "docs: Vision, basics and limits; anthropics/claude-code#4778",
+  },
+  imageSideOfMany: {
+    verified: true,
+    text: "{path}.image.source.base64.data: At least one of the image dimensions exceed max allowed size for many-image requests: {maximum} pixels",
+    source: "docs: Vision, basics and limits (more than 20 images); anthropics/claude-code#9375",
+  },
+  pdfInvalid: {
+    verified: true,
+    text: "{path}.pdf.source.base64.data: The PDF specified was not valid.",
+    source: "anthropics/claude-code#5174, link-assistant/hive-mind#774 (a page of HTML)",
   },
   tooManyMedia: {
     text: "messages: at most {maximum} images and documents are allowed for this model. Found {count}.",

@@ -14,6 +14,8 @@ export interface Idea {
   /** False if the coder knows no folder that it may write to. */
   readonly mayWrite: boolean;
   readonly folder: string | undefined;
+  /** The client's working folder, if known. */
+  readonly root: string | undefined;
   readonly command: string;
   readonly description: string;
   readonly pattern: string;
@@ -59,13 +61,15 @@ const MAX_LINES = 200;
 export function ideaFor(kind: ToolKind, source: IdeaSource): Idea {
   const { random, view, step, topic } = source;
   const change = kind === "edit" ? changeOf(source) : undefined;
-  const path = change?.path ?? (kind === "write" ? newPath(source) : knownPath(source));
+  const isOwn = kind === "write" || kind === "other";
+  const path = change?.path ?? (isOwn ? newPath(source) : knownPath(source));
   const subject = `${quality(random)} ${thing(random)}s in ${area(random)}`;
   return {
     kind,
     path,
     mayWrite: source.ownFolder !== undefined,
-    folder: chance(random, 50) ? view.root : (folderOf(knownPath(source)) ?? view.root),
+    folder: chosenFolder(kind, source),
+    root: view.root,
     command: commandOn(path, source),
     description: `${capitalized(phrase(random))} (step ${step})`,
     pattern: kind === "list" ? filePattern(source) : searchPattern(random),
@@ -115,6 +119,13 @@ function knownPath({ view: { paths }, random, ownFolder, madeUpFolder }: IdeaSou
   const own = ownFolder === undefined ? [] : paths.filter((path) => path.startsWith(`${ownFolder}/`));
   const choices = own.length > 0 && chance(random, OWN_PERCENT) ? own : paths;
   return pickFrom(choices, random);
+}
+
+/** Picks a folder to look at. For tools that may change something, it is the coder's own folder. */
+function chosenFolder(kind: ToolKind, source: IdeaSource): string | undefined {
+  const { view, random, ownFolder } = source;
+  const known = chance(random, 50) ? view.root : (folderOf(knownPath(source)) ?? view.root);
+  return kind === "write" || kind === "edit" || kind === "other" ? ownFolder : known;
 }
 
 function folderOf(path: string | undefined): string | undefined {

@@ -1,8 +1,10 @@
-import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
+import { asList, isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import type { Random } from "../../demo/random.ts";
 import { type Suggest, valueFor } from "../schema/value.ts";
 import type { Idea } from "./ideas.ts";
-import type { CoderTool } from "./tools.ts";
+import { bareName, type CoderTool, type ToolKind, usualField } from "./tools.ts";
+
+const SEARCHES: readonly ToolKind[] = ["grep", "list", "read"];
 
 /**
  * Values for the properties of a tool input. Each item has a pattern of property names, and a function that
@@ -28,14 +30,16 @@ const PROPERTIES: readonly (readonly [names: RegExp, value: (idea: Idea) => unkn
   [/^(description|title|reason|explanation)$/, ({ description }) => description],
   [/^(pattern|regex)$/, ({ pattern }) => pattern],
   [/^(query|searchterm|q)$/, ({ kind, pattern, query }) => (kind === "grep" ? pattern : query)],
-  [/^(glob|include|filepattern)$/, () => "**/*.ts"],
+  // The files of a tool that may change something are never chosen by a pattern.
+  [/^(glob|include|filepattern)$/, ({ kind }) => (SEARCHES.includes(kind) ? "**/*.ts" : undefined)],
   [/^(url|uri|link)$/, ({ url }) => url],
   [/^(prompt|task|instructions|question)$/, ({ prompt }) => prompt],
   [/^(offset|startline|start)$/, ({ offset }) => offset],
   [/^(limit|numlines)$/, ({ limit }) => limit],
   [/^endline$/, ({ offset, limit }) => offset + limit],
   [/^(viewrange|range)$/, ({ offset, limit }) => [offset, offset + limit]],
-  [/^(cwd|dir|directory|folder|workdir|workingdirectory)$/, ({ folder }) => folder],
+  [/^(dir|directory|folder)$/, ({ folder }) => folder],
+  [/^(cwd|workdir|workingdirectory)$/, ({ kind, folder, root }) => (kind === "other" ? folder : root)],
   [/^subagenttype$/, () => "general-purpose"],
   // Subagents do not run in the background. From the background, the result of a subagent would arrive as a
   // separate message, long after the work is done.
@@ -77,7 +81,7 @@ export function inputFor(tool: CoderTool, idea: Idea, random: Random): JsonRecor
   if (tool.form === "script") return scriptInput(idea);
   if (tool.form === "patch") return patchInput(tool.schema, idea);
   const suggest: Suggest = (name, schema) => {
-    const bare = name.toLowerCase().replace(/[^a-z0-9]/g, "");
+    const bare = bareName(name);
     if (NAMED_TODOS.test(bare)) return todoForms(idea);
     if (/^timeout(ms)?$/.test(bare)) return [timeoutFor(schema)];
     // Some shells take a program with its arguments.
@@ -86,7 +90,12 @@ export function inputFor(tool: CoderTool, idea: Idea, random: Random): JsonRecor
     return value === undefined ? [] : [value];
   };
   const hasExtras = tool.kinds.includes("other");
-  const input = valueFor({ type: "object", ...tool.schema }, { random, suggest, hasExtras });
+  const needed = usualField(idea.kind, tool.schema);
+  const required = [...asList(tool.schema.required), ...(needed === undefined ? [] : [needed])];
+  const input = valueFor(
+    { type: "object", ...tool.schema, required: [...new Set(required)] },
+    { random, suggest, hasExtras, isCautious: true },
+  );
   return isRecord(input) ? input : {};
 }
 

@@ -1,5 +1,6 @@
 import type { Random } from "../../demo/random.ts";
 import { chance, pickFrom } from "../chance.ts";
+import { isRisky } from "../schema/value.ts";
 import type { SeenCall } from "./coder-view.ts";
 import { canEdit, type IdeaSource } from "./ideas.ts";
 import type { CoderTool, ToolKind } from "./tools.ts";
@@ -75,13 +76,14 @@ export function planActions(source: IdeaSource, options: PlanOptions): readonly 
 
 /**
  * Returns the possible actions. An unknown tool can do anything, so it is called only if the client has no
- * other tools. A client with only unknown tools wants them to be called.
+ * other tools. A client with only unknown tools wants them to be called, except those that sound risky.
  */
 function possibleActions(source: IdeaSource, options: PlanOptions): readonly Action[] {
   const { tools } = options;
-  const callsUnknown = options.callsUnknown || tools.every(isUnknown);
+  const isCallable = (tool: CoderTool): boolean =>
+    options.callsUnknown || !isUnknown(tool) || (tools.every(isUnknown) && !isRisky(tool.name));
   return tools
-    .filter((tool) => callsUnknown || !isUnknown(tool))
+    .filter(isCallable)
     .flatMap((tool) => tool.kinds.map((kind): Action => ({ tool, kind })))
     .filter(({ kind }) => isPossible(kind, source, options));
 }

@@ -38,6 +38,12 @@ interface Trace {
   readonly chain: number;
 }
 
+/** A trace of an inspected message. */
+interface FoundTrace extends Trace {
+  /** Number of replies after the trace. */
+  readonly repliesSince: number;
+}
+
 export function callId(step: number, call: number, chain: number): string {
   return `toolu_step${step}_${call}_${chain.toString(16).padStart(8, "0")}`;
 }
@@ -89,34 +95,48 @@ const next = ({ step, topic }: Trace): Omit<Progress, "chain"> => ({
 });
 
 /**
- * Returns the progress of work that continues. Calls of another model have no step in their ids, so the
- * function counts the inspected replies instead.
+ * Returns the progress of work that continues. Some clients replace the ids of calls, and calls of another
+ * model have no step in their ids. So the function also counts the replies without a trace. Otherwise a task
+ * would never end.
  */
 function continueWork(
-  trace: Trace | undefined,
+  trace: FoundTrace | undefined,
   messages: readonly ApiMessage[],
   recent: readonly ApiMessage[],
 ): Progress {
   const topic = trace?.topic ?? topicWithin(recent) ?? firstTopic(messages);
-  if (trace !== undefined) return { ...next({ ...trace, topic }), chain: hashText("", trace.chain) };
-  const turnsSeen = recent.filter((message) => message.role === "assistant").length;
+  if (trace !== undefined) {
+    const { step, repliesSince } = trace;
+    const chain = hashText(repliesSince === 0 ? "" : String(repliesSince), trace.chain);
+    return { ...next({ ...trace, topic, step: step + repliesSince }), chain };
+  }
   const newest = JSON.stringify(recent.at(-1)?.content ?? "");
-  return { step: turnsSeen + 1, topic, chain: hashText(newest), isNewTask: false };
+  return { step: repliesInTask(messages) + 1, topic, chain: hashText(newest), isNewTask: false };
+}
+
+/** Counts the replies since the newest message of a person. */
+function repliesInTask(messages: readonly ApiMessage[]): number {
+  const isTask = ({ role, content }: ApiMessage): boolean =>
+    role === "user" && isPlain(content) && contentBlocks(content).some(isHuman);
+  const task = messages.findLastIndex(isTask);
+  return messages.slice(task + 1).filter(({ role }) => role === "assistant").length;
 }
 
 /**
  * Finds the newest trace of the coder's work. If this trace has no topic, takes the topic from the trace
  * before it.
  */
-function newestTrace(recent: readonly ApiMessage[]): Trace | undefined {
-  let found: Trace | undefined;
+function newestTrace(recent: readonly ApiMessage[]): FoundTrace | undefined {
+  let found: FoundTrace | undefined;
+  let repliesSince = 0;
   for (const message of recent.toReversed()) {
     for (const block of contentBlocks(message.content).toReversed()) {
       const trace = traceIn(block, message.role);
       if (trace === undefined) continue;
-      found = found === undefined ? trace : { ...found, topic: trace.topic };
+      found = found === undefined ? { ...trace, repliesSince } : { ...found, topic: trace.topic };
       if (found.topic !== undefined) return found;
     }
+    if (message.role === "assistant") repliesSince++;
   }
   return found;
 }
@@ -172,7 +192,8 @@ function firstTopic(messages: readonly ApiMessage[]): string {
   return topicOf((first && contentBlocks(first.content).find(isSpoken)?.text) ?? "");
 }
 
-function isPlain(content: ApiMessage["content"]): boolean {
+/** True for a message without tool results. */
+export function isPlain(content: ApiMessage["content"]): boolean {
   return typeof content === "string" || !content.some((block) => block.type === "tool_result");
 }
 

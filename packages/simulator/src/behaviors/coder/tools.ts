@@ -61,6 +61,13 @@ interface ToolSelection {
   readonly allowsParallel: boolean;
 }
 
+/** A field with the file that a tool writes. */
+const FILE_FIELD =
+  /^(?:filepath|file|filename|targetfile|absolutepath|notebookpath|relativeworkspacepath|path|paths|files|filepaths)$/;
+
+/** Returns a name in lower case and without punctuation. */
+export const bareName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
+
 /** Selects the tools that this request lets the model call, in the given order. */
 export function selectTools(
   request: SeenRequest,
@@ -97,7 +104,44 @@ export function coderTool(tool: JsonRecord): CoderTool | undefined {
   if (RUNS_SCRIPTS.test(stringField(tool, "description") ?? ""))
     return { name, kinds: ["shell"], schema, form: "script" };
   const kind = isMcp(name) && !takesPath(schema) ? "other" : kindOf(name);
-  return { name, kinds: [kind], schema, form: "plain" };
+  return { name, kinds: [takesUsualField(kind, schema) ? kind : "other"], schema, form: "plain" };
+}
+
+/**
+ * Names of fields that tools of a kind must have, in lower case and without punctuation. Without such a field,
+ * the coder cannot say where the tool works or what it does, so the tool counts as unknown.
+ */
+const USUAL_FIELDS: Partial<Readonly<Record<ToolKind, RegExp>>> = {
+  write: FILE_FIELD,
+  edit: FILE_FIELD,
+  shell: /^(?:command|commands|cmd|script)$/,
+  agent: /^(?:prompt|task|instructions|question)$/,
+};
+
+function takesUsualField(kind: ToolKind, schema: JsonRecord): boolean {
+  const usual = USUAL_FIELDS[kind];
+  return usual === undefined || fieldNames(schema).some((name) => usual.test(name));
+}
+
+/** Returns the field that a call of this kind must set, even if the schema does not require it. */
+export function usualField(kind: ToolKind, { properties }: JsonRecord): string | undefined {
+  const usual = USUAL_FIELDS[kind];
+  if (usual === undefined || !isRecord(properties)) return undefined;
+  return Object.keys(properties).find((name) => usual.test(bareName(name)));
+}
+
+/** Depth to which the fields of a schema are read. Tools of the known kinds nest their fields once or twice. */
+const MAX_FIELD_DEPTH = 6;
+
+function fieldNames(schema: unknown, depth = 0): readonly string[] {
+  if (!isRecord(schema) || depth > MAX_FIELD_DEPTH) return [];
+  const { properties, items, anyOf, oneOf, allOf } = schema;
+  const parts = [items, ...asList(anyOf), ...asList(oneOf), ...asList(allOf)];
+  const fields = isRecord(properties) ? Object.entries(properties) : [];
+  return [
+    ...fields.flatMap(([name, part]) => [bareName(name), ...fieldNames(part, depth + 1)]),
+    ...parts.flatMap((part) => fieldNames(part, depth + 1)),
+  ];
 }
 
 function takesEditorCommands(schema: JsonRecord): boolean {
@@ -120,7 +164,7 @@ export const isPatchTool = (name: string): boolean => name === "apply_patch";
  */
 export function kindOf(name: string): ToolKind {
   const own = name.split("__").at(-1) ?? name;
-  const kind = KIND_BY_NAME.get(own.toLowerCase().replace(/[^a-z0-9]/g, "")) ?? "other";
+  const kind = KIND_BY_NAME.get(bareName(own)) ?? "other";
   return isMcp(name) && kind !== "read" ? "other" : kind;
 }
 

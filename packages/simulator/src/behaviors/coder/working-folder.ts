@@ -16,12 +16,12 @@ const TOLD_FOLDER = /^I'm currently working in the directory: (\/[^\r\n]*)$/m;
 const GIT_REMARK = " (in a git repository)";
 
 /** Number of first messages in which a client may describe its environment. */
-const OPENING_MESSAGES = 4;
+export const OPENING_MESSAGES = 4;
 
 /**
  * Finds the client's working folder as an absolute path without a trailing slash. Looks in the system prompt,
  * in system messages at the beginning, and in the client's additions to the first user message. Ignores a
- * person's text. Rejects the root of the file system.
+ * person's text. Rejects the root of the file system, and control characters.
  */
 export function workingFolder({ system, messages }: SeenRequest): string | undefined {
   return folderIn(system) ?? firstFolder(messages.slice(0, OPENING_MESSAGES));
@@ -57,7 +57,7 @@ function folderIn(text: string): string | undefined {
   if (named === undefined) return undefined;
   const bare = named.endsWith(GIT_REMARK) ? named.slice(0, -GIT_REMARK.length) : named;
   const folder = posix.resolve(bare);
-  return folder === "/" ? undefined : folder;
+  return folder === "/" || /\p{Cc}/u.test(folder) ? undefined : folder;
 }
 
 /** Characters with a special meaning in a shell or in home folder paths. */

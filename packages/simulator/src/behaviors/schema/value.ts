@@ -30,6 +30,8 @@ interface ValueOptions {
   readonly suggest?: Suggest;
   /** Sometimes generates properties that are neither required nor suggested. Default: true. */
   readonly hasExtras?: boolean;
+  /** Chooses false for switches, and avoids alternatives whose names sound risky. Default: false. */
+  readonly isCautious?: boolean;
 }
 
 interface Place extends Required<ValueOptions> {
@@ -45,9 +47,28 @@ interface Place extends Required<ValueOptions> {
  * match.
  */
 export function valueFor(schema: unknown, options: ValueOptions): unknown {
-  const { random, suggest = () => [], hasExtras = true } = options;
+  const { random, suggest = () => [], hasExtras = true, isCautious = false } = options;
   const budget = { parts: MAX_PARTS };
-  return make(schema, { random, suggest, hasExtras, root: schema, name: "", depth: 0, budget });
+  return make(schema, { random, suggest, hasExtras, isCautious, root: schema, name: "", depth: 0, budget });
+}
+
+/** Matches names of operations that destroy something or that nobody expects. */
+const RISKY =
+  /(?:^|[^a-z])(?:delete|remove|rm|rmdir|unlink|del|drop|destroy|truncate|wipe|erase|purge|uninstall|kill|terminate|shutdown|reset|revoke|format|overwrite|replace|move|rename|mv|sudo|force)(?:$|[^a-z])/i;
+
+/** True for a name such as `delete_file` or `forceReset`. */
+export const isRisky = (name: string): boolean => RISKY.test(name.replace(/([a-z])([A-Z])/g, "$1_$2"));
+
+function isRiskyChoice(choice: unknown): boolean {
+  if (typeof choice === "string") return isRisky(choice);
+  if (!isRecord(choice)) return false;
+  return [choice.const, ...asList(choice.enum)].some((value) => typeof value === "string" && isRisky(value));
+}
+
+/** Returns the choices that a careful agent would take. Returns all choices if none of them is left. */
+function careful(choices: readonly unknown[], { isCautious }: Place): readonly unknown[] {
+  const harmless = isCautious ? choices.filter((choice) => !isRiskyChoice(choice)) : choices;
+  return harmless.length > 0 ? harmless : choices;
 }
 
 function make(given: unknown, place: Place): unknown {
@@ -62,6 +83,7 @@ function make(given: unknown, place: Place): unknown {
   if (suggested !== undefined) return suggested;
   if ("const" in schema) return schema.const;
   if (Array.isArray(schema.enum)) return makeEnum(schema, schema.enum, place);
+  if (place.isCautious && same(schema.type, "boolean")) return false;
   const examples = [schema.default, ...asList(schema.examples)].filter((value) => value !== undefined);
   const example = examples.find((value) => conforms(value, schema, place.root));
   if (example !== undefined && chance(place.random, EXAMPLE_PERCENT)) return example;
@@ -71,15 +93,13 @@ function make(given: unknown, place: Place): unknown {
 }
 
 function makeEnum(schema: JsonRecord, values: readonly unknown[], place: Place): unknown {
-  return pickFrom(
-    values.filter((value) => conforms(value, schema, place.root)),
-    place.random,
-  );
+  const allowed = values.filter((value) => conforms(value, schema, place.root));
+  return pickFrom(careful(allowed, place), place.random);
 }
 
 function makeAlternative(schema: JsonRecord, place: Place): unknown {
   const { anyOf, oneOf, ...base } = schema;
-  const choices = Array.isArray(anyOf) ? anyOf : asList(oneOf);
+  const choices = careful(Array.isArray(anyOf) ? anyOf : asList(oneOf), place);
   const others = Array.isArray(anyOf) && Array.isArray(oneOf) ? { oneOf } : {};
   const ordered = place.depth >= DEPTH_OF_EXTRAS ? simplestFirst(choices, place.root) : choices;
   const start = place.depth >= DEPTH_OF_EXTRAS ? 0 : place.random.between(0, Math.max(0, choices.length - 1));

@@ -38,7 +38,7 @@ const sources = { url: { url: required(string) }, file: { file_id: required(stri
 const imageBlock: Fields = {
   source: required(
     tagged({
-      base64: { data: required(filledString), media_type: required(oneOf(...IMAGE_MEDIA_TYPES)) },
+      base64: { data: required(string), media_type: required(oneOf(...IMAGE_MEDIA_TYPES)) },
       ...sources,
     }),
   ),

@@ -249,6 +249,10 @@ const counted: Fields = {
   compaction,
   mcp_servers: gated(list(mcpServer), withBeta(...BETAS_FOR.mcp)),
   speed: nullable(oneOf("standard", "fast")),
+  billing_policy: gated(
+    nullable(object({ type: required(oneOf("billing_policy")), bill_to: oneOf("self", "user_profile") })),
+    withBeta(...BETAS_FOR.billingPolicy),
+  ),
   cache_edits: gated(cacheEdits, ({ switches }: Inspection) => switches.cacheEdits),
 };
 
