@@ -483,8 +483,8 @@ const SETTINGS: readonly RuleCase[] = [
   {
     rule: "reasoning-parameter",
     fault: "a reasoning model gets a penalty",
-    faulty: body({ presence_penalty: 0 }),
-    sound: body({ presence_penalty: null }),
+    faulty: body({ presence_penalty: 0.5 }),
+    sound: body({ presence_penalty: 0, frequency_penalty: null }),
     path: "presence_penalty",
     options: REASONS,
   },

@@ -13,7 +13,9 @@ const plain: OpenAiModel = {
   isRetired: false,
 };
 
-export const MODELS: Readonly<Record<"plain" | "reasoning" | "first" | "blind" | "newest", OpenAiModel>> = {
+export const MODELS: Readonly<
+  Record<"plain" | "reasoning" | "onRequest" | "first" | "blind" | "newest", OpenAiModel>
+> = {
   plain,
   reasoning: {
     ...plain,
@@ -22,6 +24,8 @@ export const MODELS: Readonly<Record<"plain" | "reasoning" | "first" | "blind" |
     isReasoning: true,
     efforts: ["none", "low", "medium", "high"],
   },
+  /** Reasons only if the request names an effort. */
+  onRequest: { ...plain, id: "gpt-5.2", isReasoning: true, efforts: ["none", "low", "medium", "high"] },
   first: { ...plain, id: "o1", isReasoning: true, efforts: ["low", "medium", "high"] },
   newest: { ...plain, id: "gpt-5.6-terra", isReasoning: true, efforts: ["none", "low", "medium", "high"] },
   blind: { ...plain, id: "o3-mini", isReasoning: true, acceptsImages: false, efforts: [] },

@@ -403,6 +403,11 @@ const UNDOCUMENTED: Readonly<Record<string, object>> = {
     input: [user(), { type: "file_search_call", id: "abc_1", status: "completed", queries: ["q"] }, user()],
   },
   "the settings of cache breakpoints on older models": { prompt_cache_options: { mode: "implicit" } },
+  "the defaults of `top_p` and of the penalties on a reasoning model": {
+    top_p: 1,
+    presence_penalty: 0,
+    frequency_penalty: 0,
+  },
   "a status on a reasoning item": {
     input: [user(), thought({ id: "rs_1", status: "completed" }), call("call_1"), output("call_1")],
     tools: [read],
