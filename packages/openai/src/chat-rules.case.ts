@@ -39,6 +39,13 @@ function strict(properties: object, more: object = {}): object {
   );
 }
 
+/** Schemas with names of 100 characters. */
+function named(count: number): object {
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [`${index}`.padStart(100, "n"), { type: "string" }]),
+  );
+}
+
 function image(url: string): object {
   return { role: "user", content: [{ type: "image_url", image_url: { url } }] };
 }
@@ -363,6 +370,24 @@ const TOOLS: readonly RuleCase[] = [
   },
   {
     rule: "schema-size",
+    fault: "a strict schema has too many properties",
+    faulty: body({
+      tools: [strict(Object.fromEntries(Array.from({ length: 5001 }, (_, i) => [`${i}`, { type: "null" }])))],
+    }),
+    sound: body({
+      tools: [strict(Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`${i}`, { type: "null" }])))],
+    }),
+    path: PARAMETERS,
+  },
+  {
+    rule: "schema-size",
+    fault: "the names of definitions and properties have too many characters",
+    faulty: body({ tools: [strict(named(600), { definitions: named(601) })] }),
+    sound: body({ tools: [strict(named(600), { definitions: named(600) })] }),
+    path: PARAMETERS,
+  },
+  {
+    rule: "schema-size",
     fault: "a large enum has too many characters",
     faulty: body({
       tools: [
@@ -450,6 +475,13 @@ const SETTINGS: readonly RuleCase[] = [
     fault: "a reference leads nowhere",
     faulty: body({ tools: [strict({ a: { $ref: "#/$defs/a" } })] }),
     sound: body({ tools: [strict({ a: { $ref: "#/$defs/a" } }, { $defs: { a: { type: "string" } } })] }),
+    path: PARAMETERS,
+  },
+  {
+    rule: "schema-strict",
+    fault: "a reference names an anchor",
+    faulty: body({ tools: [strict({ a: { $ref: "#a" } })] }),
+    sound: body({ tools: [strict({ a: { $ref: "#" } })] }),
     path: PARAMETERS,
   },
   {

@@ -174,6 +174,15 @@ const STRICT: readonly Row[] = [
     strict(leaves(1_001, (index) => String(index).padEnd(120, "x"))),
     "120120 characters in names and enum values exceeds limit of 120000.",
   ],
+  ...["$defs", "definitions"].map((place): Row => {
+    const definitions = (count: number): object => leaves(count, (index) => String(index).padEnd(1_000, "x"));
+    return [
+      `names of ${place} that are too long`,
+      strict({}, { [place]: definitions(120) }),
+      strict({}, { [place]: definitions(121) }),
+      "121000 characters in names and enum values exceeds limit of 120000.",
+    ];
+  }),
 ];
 
 describe("schemas of functions", () => {
