@@ -52,6 +52,18 @@ describe("the table of rules", () => {
   });
 });
 
+describe("messages", () => {
+  it("the message about a name states the length only if there is one", () => {
+    const messages = [{ role: "user", name: "ann b", content: "hi" }];
+    const tools = [{ type: "function", function: { name: "fs.read" } }];
+    const { findings } = checkChatRequest({ model: "m", messages, tools });
+    expect(findings.map(({ message }) => message)).toEqual([
+      'messages[0].name is "ann b". Use a-z, A-Z, 0-9, "_" and "-".',
+      'tools[0].function.name is "fs.read". Use 1 to 64 characters of a-z, A-Z, 0-9, "_" and "-".',
+    ]);
+  });
+});
+
 describe("options", () => {
   it("accepts unknown fields if the caller does, and reports them by default", () => {
     const body = { model: "m", messages: [{ role: "user", content: "hi", mood: "good" }], top_k: 3 };

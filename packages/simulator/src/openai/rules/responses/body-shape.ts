@@ -180,7 +180,7 @@ const COMPACT: Body = new Map<string, Check>([
   ["prompt_cache_key", shortString(MAX_CACHE_KEY_LENGTH)],
   ["prompt_cache_options", object({ mode: oneOf("implicit", "explicit"), ttl: oneOf("30m") })],
   ["prompt_cache_retention", promptCacheRetention],
-  ["service_tier", unless(isNewTier, serviceTier)],
+  ["service_tier", serviceTier],
   ["image", imageOptions],
 ]);
 
