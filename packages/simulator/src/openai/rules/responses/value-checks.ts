@@ -1,7 +1,7 @@
 import { isRecord } from "@longhaul/core/internal/messages";
 import { filledString, list, record, string } from "../../../shape/shape-check.ts";
 import { refuse } from "../../wording/refuse.ts";
-import { type Check, type Inspection, shortened } from "../shape/inspection.ts";
+import { type Check, type Inspection, orList, shortened } from "../shape/inspection.ts";
 
 /** Maximum characters of item ids and call ids. */
 const MAX_ID_LENGTH = 64;
@@ -53,13 +53,6 @@ export function withSource(check: Check, sources: readonly string[]): Check {
     const choices = orList(sources);
     refuse(given.length === 0 ? "oneSourceNeeded" : "oneSourceOnly", path, { path, choices });
   };
-}
-
-/** Writes names as the API does: `'a', 'b', or 'c'`. */
-export function orList(names: readonly string[]): string {
-  const quoted = names.map((name) => `'${name}'`);
-  if (quoted.length <= 2) return quoted.join(" or ");
-  return `${quoted.slice(0, -1).join(", ")}, or ${quoted.at(-1)}`;
 }
 
 export const listOfRecords: Check = list(record, { of: "objects" });
