@@ -100,7 +100,7 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
   ),
   "text-length": both(
     "Call ids, cache keys and texts have at most their maximum length.",
-    "error `string_above_max_length`, AnswerDotAI/fastllm#45, theopenco/llmgateway#3110, openclaw/openclaw#875",
+    "error `string_above_max_length`, AnswerDotAI/fastllm#45, theopenco/llmgateway#3110, openclaw/openclaw#875, FlowiseAI/Flowise#5085",
   ),
   "list-length": both(
     "`messages`, `tools`, `tool_calls` and content parts are not empty. There are at most 128 tools, 128 calls and 4 stop sequences.",

@@ -55,6 +55,9 @@ function metadataPair(key: string, value: unknown, path: string, report: Report)
     );
 }
 
+/** Characters of a text of a message, of a tool or of an output. */
+export const longText: Shape = textOfLength({ max: 10_485_760 });
+
 const NAME_PATTERN = /^[a-zA-Z0-9_-]+$/;
 
 /** Name of a tool, a function or a response format. */

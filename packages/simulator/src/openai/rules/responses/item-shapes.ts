@@ -18,7 +18,7 @@ import { type Check, type Fields, type Inspection, listed, shortened, union } fr
 import { inputContent, outputContent, screenshot, toolOutput } from "./part-shapes.ts";
 import { textFormat } from "./text-format.ts";
 import { tools } from "./tool-shapes.ts";
-import { callId, idWith, listOfRecords, listOfStrings, toolName } from "./value-checks.ts";
+import { callId, idWith, listOfRecords, listOfStrings, longText, toolName } from "./value-checks.ts";
 
 /**
  * Fields that the API puts on items of its answers and takes back: `created_by` is in the types of stored
@@ -141,8 +141,8 @@ const shellCallOutput: Fields = {
   output: required(
     list(
       object({
-        stdout: required(string),
-        stderr: required(string),
+        stdout: required(longText),
+        stderr: required(longText),
         outcome: required(tagged({ timeout: {}, exit: { exit_code: required(integer(-Infinity)) } })),
         created_by: nullable(string),
       }),
@@ -158,8 +158,8 @@ const applyPatchCall: Fields = {
   status: required(oneOf("in_progress", "completed")),
   operation: required(
     tagged({
-      create_file: { path: required(string), diff: required(string) },
-      update_file: { path: required(string), diff: required(string) },
+      create_file: { path: required(string), diff: required(longText) },
+      update_file: { path: required(string), diff: required(longText) },
       delete_file: { path: required(string) },
     }),
   ),
@@ -169,7 +169,7 @@ const applyPatchCallOutput: Fields = {
   ...output,
   ...anyId,
   status: required(oneOf("completed", "failed")),
-  output: nullable(string),
+  output: nullable(longText),
 };
 
 const safetyChecks = nullable(
@@ -349,7 +349,7 @@ const ITEMS: Readonly<Record<string, Fields>> = {
   apply_patch_call: applyPatchCall,
   apply_patch_call_output: applyPatchCallOutput,
   code_interpreter_call: codeInterpreterCall,
-  compaction: { ...withId("cmp"), encrypted_content: required(string) },
+  compaction: { ...withId("cmp"), encrypted_content: required(longText) },
   compaction_trigger: anyId,
   computer_call: computerCall,
   computer_call_output: computerCallOutput,

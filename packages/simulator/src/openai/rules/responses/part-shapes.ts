@@ -12,7 +12,7 @@ import {
 import { refuse } from "../../wording/refuse.ts";
 import { type Check, type Fields, type Inspection, listed, shortened } from "../shape/inspection.ts";
 import { fileData, fileUrl, imageUrl } from "./media-checks.ts";
-import { listOfRecords, withSource } from "./value-checks.ts";
+import { listOfRecords, longText, withSource } from "./value-checks.ts";
 
 // Cache breakpoints exist in gpt-5.6 and later. Older models ignore them as far as the documentation says.
 const breakpoint: Check = nullable(object({ mode: required(oneOf("explicit")), ttl: oneOf("30m", "12h") }));
@@ -20,7 +20,7 @@ const marked: Fields = { prompt_cache_breakpoint: breakpoint };
 
 const imageDetail = nullable(oneOf("low", "high", "auto", "original"));
 
-const textPart: Fields = { text: required(string), ...marked };
+const textPart: Fields = { text: required(longText), ...marked };
 const imagePart: Fields = {
   detail: imageDetail,
   file_id: nullable(string),
@@ -36,7 +36,7 @@ const filePart: Fields = {
   ...marked,
 };
 const outputTextPart: Fields = {
-  text: required(string),
+  text: required(longText),
   // Both are part of every answer. The API also accepts messages of clients that leave them out.
   annotations: nullable(listOfRecords),
   logprobs: nullable(listOfRecords),
@@ -105,7 +105,7 @@ function refusePart(type: unknown, types: readonly string[], inspection: Inspect
 function contentOf(types: readonly string[]): Check {
   const part = partOf(types);
   return (value, inspection) => {
-    if (typeof value === "string") return;
+    if (typeof value === "string") return longText(value, inspection);
     if (!Array.isArray(value)) {
       return inspection.refuseType("one of an array of objects or string", value);
     }

@@ -1,5 +1,5 @@
 import { isRecord } from "@longhaul/core/internal/messages";
-import { filledString, list, record, string } from "../../../shape/shape-check.ts";
+import { filledString, list, record, shortString, string } from "../../../shape/shape-check.ts";
 import { refuse } from "../../wording/refuse.ts";
 import { type Check, type Inspection, orList, shortened } from "../shape/inspection.ts";
 
@@ -11,6 +11,12 @@ const MAX_NAME_LENGTH = 128;
 
 const NAME_PATTERN = /^[a-zA-Z0-9_-]+$/;
 const ID_PATTERN = /^[a-zA-Z0-9_-]*[a-zA-Z0-9-]$/;
+
+/** Maximum characters of a text, captured: github.com/VectorlyApp/bluebox/issues/31. */
+const MAX_TEXT_LENGTH = 10_485_760;
+
+/** Checks a text of a message, of a tool or of an output. */
+export const longText: Check = shortString(MAX_TEXT_LENGTH);
 
 function checkLength(value: string, maximum: number, inspection: Inspection): void {
   if (value.length > maximum) inspection.refuse({ kind: "stringTooLong", maximum }, value);
