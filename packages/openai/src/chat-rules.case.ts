@@ -370,6 +370,13 @@ const TOOLS: readonly RuleCase[] = [
   },
   {
     rule: "schema-size",
+    fault: "a definition is too deep, counted from its own root",
+    faulty: body({ tools: [strict({ a: { $ref: "#/$defs/a" } }, { $defs: { a: nested(11) } })] }),
+    sound: body({ tools: [strict({ a: { $ref: "#/$defs/a" } }, { $defs: { a: nested(10) } })] }),
+    path: PARAMETERS,
+  },
+  {
+    rule: "schema-size",
     fault: "a strict schema has too many properties",
     faulty: body({
       tools: [strict(Object.fromEntries(Array.from({ length: 5001 }, (_, i) => [`${i}`, { type: "null" }])))],

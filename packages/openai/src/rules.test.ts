@@ -97,6 +97,41 @@ describe("options", () => {
     ]);
   });
 
+  it("reports a late output as an orphan, also if its call was answered in an earlier turn", () => {
+    const ask = {
+      role: "assistant",
+      tool_calls: [{ id: "c", type: "function", function: { name: "read", arguments: "{}" } }],
+    };
+    const output = { role: "tool", tool_call_id: "c", content: "a" };
+    const user = { role: "user", content: "hi" };
+    const found = (...messages: readonly object[]): readonly string[] =>
+      checkChatRequest({ model: "m", messages }).findings.map(({ rule, path }) => `${rule} ${path}`);
+    expect(found(ask, output, user, ask, output)).toEqual([]);
+    expect(found(ask, output, user, output)).toEqual(["output-orphan messages[3].tool_call_id"]);
+    expect(found(ask, user, output)).toEqual([
+      "call-unanswered messages[0].tool_calls[0].id",
+      "output-orphan messages[2].tool_call_id",
+    ]);
+  });
+
+  it("accepts calls that need no output, and calls of local shells under each of their ids", () => {
+    const call = { type: "function_call", call_id: "c", name: "read", arguments: "{}" };
+    const shell = {
+      type: "local_shell_call",
+      id: "lsh_1",
+      call_id: "s",
+      action: { type: "exec", command: ["ls"], env: {} },
+    };
+    const check = (...input: readonly object[]): readonly string[] =>
+      checkResponsesRequest({ model: "m", input }).findings.map(({ rule }) => rule);
+    expect(check({ ...call, async: true })).toEqual([]);
+    expect(check(call)).toEqual(["call-unanswered"]);
+    expect(check(shell, { type: "local_shell_call_output", id: "lsh_1", output: "a" })).toEqual([]);
+    expect(check(shell, { type: "local_shell_call_output", call_id: "s", output: "a" })).toEqual([]);
+    expect(check(shell, { type: "function_call_output", call_id: "s", output: "a" })).toEqual([]);
+    expect(check(shell)).toEqual(["call-unanswered"]);
+  });
+
   it("does not decide about an output if a reference may stand for its call", () => {
     const output = { type: "function_call_output", call_id: "call_1", output: "a" };
     const input = [{ type: "item_reference", id: "fc_1" }, output];
