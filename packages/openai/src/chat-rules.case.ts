@@ -578,6 +578,14 @@ const SETTINGS: readonly RuleCase[] = [
   },
   {
     rule: "reasoning-parameter",
+    fault: "a model after o3-mini gets stop sequences",
+    faulty: { ...body({ stop: "END" }), model: "o3" },
+    sound: { ...body({ stop: "END" }), model: "o3-mini-2025-01-31" },
+    path: "stop",
+    options: REASONS,
+  },
+  {
+    rule: "reasoning-parameter",
     fault: "a model reasons in spite of its default",
     faulty: body({ top_p: 0.5, reasoning_effort: "low" }),
     sound: body({ top_p: 0.5 }),

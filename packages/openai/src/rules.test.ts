@@ -114,6 +114,52 @@ describe("options", () => {
     ]);
   });
 
+  it("a choice may name a tool of a prompt template, of an item, or by another of its names", () => {
+    const check = (body: object): readonly string[] =>
+      checkResponsesRequest({ model: "m", input: "hi", ...body }).findings.map(({ rule }) => rule);
+    const read = { type: "function", name: "read" };
+    const unknown = ["choice-unknown-tool"];
+    expect(
+      check({ prompt: { id: "pmpt_1" }, tools: [read], tool_choice: { ...read, name: "write" } }),
+    ).toEqual([]);
+    const added = { type: "additional_tools", role: "developer", tools: [read] };
+    expect(check({ input: [added, { role: "user", content: "hi" }], tool_choice: read })).toEqual([]);
+    const computer = {
+      type: "computer_use_preview",
+      display_height: 9,
+      display_width: 9,
+      environment: "linux",
+    };
+    expect(check({ tools: [computer], tool_choice: { type: "computer" } })).toEqual([]);
+    expect(check({ tools: [{ type: "web_search" }], tool_choice: { type: "computer" } })).toEqual(unknown);
+  });
+
+  it("does not ask for the word JSON if stored items that it does not see may contain it", () => {
+    const body = {
+      model: "m",
+      input: "hi",
+      previous_response_id: "resp_1",
+      text: { format: { type: "json_object" } },
+    };
+    const rulesOf = (options?: object): readonly string[] =>
+      checkResponsesRequest(body, options).findings.map(({ rule }) => rule);
+    expect(rulesOf()).toEqual([]);
+    expect(rulesOf({ earlier: [] })).toEqual(["json-word-missing"]);
+    expect(rulesOf({ earlier: [{ role: "user", content: "Answer in JSON." }] })).toEqual([]);
+  });
+
+  it("an image has an address or the id of a file, and not both", () => {
+    const check = (fields: object): readonly string[] => {
+      const content = [{ type: "input_image", ...fields }];
+      const input = [{ role: "user", content }];
+      return checkResponsesRequest({ model: "m", input }).findings.map(({ rule }) => rule);
+    };
+    const image_url = "https://example.com/a.png";
+    expect(check({ image_url, file_id: null })).toEqual([]);
+    expect(check({ image_url, file_id: "file-1" })).toEqual(["image-url"]);
+    expect(check({})).toEqual(["image-url"]);
+  });
+
   it("accepts calls that need no output, and calls of local shells under each of their ids", () => {
     const call = { type: "function_call", call_id: "c", name: "read", arguments: "{}" };
     const shell = {
