@@ -1,3 +1,4 @@
+import type { JsonRecord } from "@longhaul/core/internal/messages";
 import { expect, it } from "vitest";
 import type { ResponseObject } from "./response-object.ts";
 import { ResponseStore } from "./response-store.ts";

@@ -321,6 +321,18 @@ const CONVERSATIONS: readonly Row[] = [
     },
   ],
   [
+    "reasoning for a model that uses a computer",
+    { input: [user(), thought(), said(), user()] },
+    { model: { ...PLAIN, id: "computer-use-preview" } },
+  ],
+  [
+    "an allowed MCP tool without the name of its server",
+    {
+      tools: [{ type: "mcp", server_label: "a", server_url: "https://a.example" }],
+      tool_choice: { type: "allowed_tools", mode: "auto", tools: [{ type: "mcp" }] },
+    },
+  ],
+  [
     "sampling parameters on a model that does not reason",
     { temperature: 2, top_p: 0, top_logprobs: 5 },
     { model: PLAIN },

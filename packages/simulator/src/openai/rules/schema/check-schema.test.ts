@@ -151,6 +151,12 @@ const STRICT: readonly Row[] = [
   ],
   ["too many levels", nested(10), nested(11), "11 levels of nesting exceeds limit of 10."],
   [
+    "too many levels of a definition, counted from its own root",
+    strict({ a: { $ref: "#/$defs/a" } }, { $defs: { a: nested(10) } }),
+    strict({ a: { $ref: "#/$defs/a" } }, { $defs: { a: nested(11) } }),
+    "11 levels of nesting exceeds limit of 10.",
+  ],
+  [
     "too many properties",
     strict(leaves(5_000)),
     strict(leaves(5_001)),
