@@ -200,7 +200,8 @@ describe("the recorder as a proxy", () => {
     const seen: unknown[] = [];
     const upstream = await startUpstream((request, response) => {
       const { host, "x-api-key": key, "x-custom": custom, te, "keep-alive": keep, upgrade } = request.headers;
-      seen.push(host, key, custom, te, keep, upgrade, request.headers["accept-encoding"], request.url);
+      seen.push(host, key, custom, te, keep, upgrade, request.headers["x-hop"]);
+      seen.push(request.headers["accept-encoding"], request.url);
       response.writeHead(200, { "content-type": "image/png", "x-answer": "yes", "keep-alive": "timeout=9" });
       response.end(bytes);
     });
@@ -225,6 +226,7 @@ describe("the recorder as a proxy", () => {
       new URL(upstream).host,
       KEY,
       "1",
+      undefined,
       undefined,
       undefined,
       undefined,
