@@ -45,11 +45,12 @@ export function startGroup(
   return { child, ended };
 }
 
-function endGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
+function endGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
   try {
-    process.kill(-pid, "SIGKILL");
+    process.kill(-child.pid, "SIGKILL");
   } catch {
-    // The process group has already ended.
+    // The process group has already ended, or the system has no process groups, as Windows.
+    child.kill("SIGKILL");
   }
 }

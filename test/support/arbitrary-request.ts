@@ -1,21 +1,23 @@
 import type { ApiRequest, ContentBlock } from "@longhaul/core/messages";
 import fc from "fast-check";
-import { image, thinking } from "./builders.ts";
+import { image, PNG, thinking } from "./builders.ts";
 
 interface RequestKinds {
   /** True to include blocks of unknown types. The checker accepts them, the API refuses them. */
   readonly unknownKinds?: boolean;
+  /** True to include images that nothing can decode. The checker reads only the first bytes, the API reads all. */
+  readonly brokenImages?: boolean;
 }
 
 /**
  * Generates requests from valid to hopeless. Roles and blocks have any order. There are also marks, system
  * messages and server tools.
  */
-export function arbitraryRequest({ unknownKinds = true }: RequestKinds = {}): fc.Arbitrary<ApiRequest> {
+export function arbitraryRequest(kinds: RequestKinds = {}): fc.Arbitrary<ApiRequest> {
   const message = fc.record({
     role: fc.constantFrom<unknown>("user", "user", "assistant", "assistant", "system", "narrator"),
     content: fc.oneof(
-      { weight: 6, arbitrary: fc.array(arbitraryBlock(unknownKinds), { maxLength: 4 }) },
+      { weight: 6, arbitrary: fc.array(arbitraryBlock(kinds), { maxLength: 4 }) },
       { weight: 2, arbitrary: fc.constantFrom<unknown>("hello", "", "  ", "trailing ") },
       { weight: 1, arbitrary: fc.constantFrom<unknown>(null, 3, {}, { type: "text", text: "alone" }) },
     ),
@@ -45,7 +47,8 @@ export function arbitraryRequest({ unknownKinds = true }: RequestKinds = {}): fc
   return request as fc.Arbitrary<unknown> as fc.Arbitrary<ApiRequest>;
 }
 
-function arbitraryBlock(unknownKinds: boolean): fc.Arbitrary<unknown> {
+function arbitraryBlock({ unknownKinds = true, brokenImages = true }: RequestKinds): fc.Arbitrary<unknown> {
+  const anyImage = brokenImages ? arbitraryImage() : imageOf(fc.constant(PNG));
   const id = fc.constantFrom<unknown>("a", "b", "c", "d", "bad id", "", undefined);
   const serverId = fc.constantFrom("srvtoolu_1", "srvtoolu_2");
   const mark = fc.constantFrom<unknown>({ type: "ephemeral" }, { type: "ephemeral", ttl: "1h" });
@@ -54,7 +57,7 @@ function arbitraryBlock(unknownKinds: boolean): fc.Arbitrary<unknown> {
       .tuple(block, fc.option(mark, { freq: 4 }))
       .map(([value, control]) => (control === null ? value : { ...value, cache_control: control }));
   const text = fc.record({ type: fc.constant("text"), text: fc.constantFrom("one", "two", "", " ", "end ") });
-  const nested = fc.array(fc.oneof(text, arbitraryImage(), fc.constant(null)), { maxLength: 2 });
+  const nested = fc.array(fc.oneof(text, anyImage, fc.constant(null)), { maxLength: 2 });
   return fc.oneof(
     { weight: 5, arbitrary: marked(text) },
     {
@@ -79,10 +82,7 @@ function arbitraryBlock(unknownKinds: boolean): fc.Arbitrary<unknown> {
     { weight: 2, arbitrary: marked(fc.constant(thinking("hm"))) },
     {
       weight: 1,
-      arbitrary: fc.oneof(
-        arbitraryImage(),
-        fc.constantFrom<unknown>(image(""), { type: "document", source: null }),
-      ),
+      arbitrary: fc.oneof(anyImage, fc.constantFrom<unknown>(image(""), { type: "document", source: null })),
     },
     {
       weight: 1,
@@ -135,6 +135,11 @@ export function arbitraryImage(): fc.Arbitrary<ContentBlock> {
     { weight: 1, arbitrary: bytes.map((whole) => whole.slice(0, -1)) },
     { weight: 1, arbitrary: fc.string({ unit: "binary" }) },
   );
+  return imageOf(data);
+}
+
+/** Generates an image with this data and any media type. */
+function imageOf(data: fc.Arbitrary<string>): fc.Arbitrary<ContentBlock> {
   const mediaType = fc.constantFrom(...Object.keys(IMAGE_STARTS), "image/jpg", "IMAGE/PNG");
   return fc.record({
     type: fc.constant("image"),

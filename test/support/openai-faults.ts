@@ -254,7 +254,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
   only(set("reasoning-parameter", "a temperature for a reasoning model", { temperature: 0.2 }), reasons),
   only(set("reasoning-parameter", "the old output limit for a reasoning model", { max_tokens: 50 }), reasons),
   only(set("reasoning-unsupported", "an effort for a plain model", { reasoning_effort: "low" }), isPlain),
-  only(set("reasoning-parameter", "a penalty for a reasoning model", { presence_penalty: 0 }), reasons),
+  only(set("reasoning-parameter", "a penalty for a reasoning model", { presence_penalty: 1 }), reasons),
   only(set("reasoning-parameter", "a bias for a reasoning model", { logit_bias: { "50256": 1 } }), reasons),
   only(set("reasoning-parameter", "stop sequences for a reasoning model", { stop: "END" }), reasons),
   only(

@@ -39,6 +39,13 @@ function strict(properties: object, more: object = {}): object {
   );
 }
 
+/** Schemas with names of 100 characters. */
+function named(count: number): object {
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [`${index}`.padStart(100, "n"), { type: "string" }]),
+  );
+}
+
 function image(url: string): object {
   return { role: "user", content: [{ type: "image_url", image_url: { url } }] };
 }
@@ -395,6 +402,31 @@ const TOOLS: readonly RuleCase[] = [
   },
   {
     rule: "schema-size",
+    fault: "a definition is too deep, counted from its own root",
+    faulty: body({ tools: [strict({ a: { $ref: "#/$defs/a" } }, { $defs: { a: nested(11) } })] }),
+    sound: body({ tools: [strict({ a: { $ref: "#/$defs/a" } }, { $defs: { a: nested(10) } })] }),
+    path: PARAMETERS,
+  },
+  {
+    rule: "schema-size",
+    fault: "a strict schema has too many properties",
+    faulty: body({
+      tools: [strict(Object.fromEntries(Array.from({ length: 5001 }, (_, i) => [`${i}`, { type: "null" }])))],
+    }),
+    sound: body({
+      tools: [strict(Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`${i}`, { type: "null" }])))],
+    }),
+    path: PARAMETERS,
+  },
+  {
+    rule: "schema-size",
+    fault: "the names of definitions and properties have too many characters",
+    faulty: body({ tools: [strict(named(600), { definitions: named(601) })] }),
+    sound: body({ tools: [strict(named(600), { definitions: named(600) })] }),
+    path: PARAMETERS,
+  },
+  {
+    rule: "schema-size",
     fault: "a large enum has too many characters",
     faulty: body({
       tools: [
@@ -520,6 +552,13 @@ const SETTINGS: readonly RuleCase[] = [
     path: PARAMETERS,
   },
   {
+    rule: "schema-strict",
+    fault: "a reference names an anchor",
+    faulty: body({ tools: [strict({ a: { $ref: "#a" } })] }),
+    sound: body({ tools: [strict({ a: { $ref: "#" } })] }),
+    path: PARAMETERS,
+  },
+  {
     rule: "schema-root",
     fault: "the parameters are a choice",
     faulty: body({ tools: [tool({ ...EMPTY, oneOf: [] })] }),
@@ -550,8 +589,8 @@ const SETTINGS: readonly RuleCase[] = [
   {
     rule: "reasoning-parameter",
     fault: "a reasoning model gets a penalty",
-    faulty: body({ presence_penalty: 0 }),
-    sound: body({ presence_penalty: null }),
+    faulty: body({ presence_penalty: 0.5 }),
+    sound: body({ presence_penalty: 0, frequency_penalty: null }),
     path: "presence_penalty",
     options: REASONS,
   },
@@ -601,6 +640,14 @@ const SETTINGS: readonly RuleCase[] = [
     fault: "a reasoning model gets stop sequences",
     faulty: body({ stop: "END" }),
     sound: body({ stop: null }),
+    path: "stop",
+    options: REASONS,
+  },
+  {
+    rule: "reasoning-parameter",
+    fault: "a model after o3-mini gets stop sequences",
+    faulty: { ...body({ stop: "END" }), model: "o3" },
+    sound: { ...body({ stop: "END" }), model: "o3-mini-2025-01-31" },
     path: "stop",
     options: REASONS,
   },

@@ -22,6 +22,10 @@ function tool(parameters: unknown, more: object = {}): object {
   return { type: "function", name: "read", parameters, ...more };
 }
 
+function namespace(...tools: readonly object[]): object {
+  return { type: "namespace", name: "files", description: "", tools };
+}
+
 const EMPTY = { type: "object", properties: {}, additionalProperties: false };
 
 function user(part: object): object {
@@ -376,6 +380,20 @@ const SETTINGS: readonly RuleCase[] = [
     faulty: body({ tools: [{ type: "tool_search" }, tool(EMPTY)] }),
     sound: body({ tools: [{ type: "tool_search" }, tool(EMPTY, { defer_loading: true })] }),
     path: "tools[0]",
+  },
+  {
+    rule: "search-without-tools",
+    fault: "no tool of a namespace is deferred",
+    faulty: body({ tools: [{ type: "tool_search" }, namespace(tool(EMPTY))] }),
+    sound: body({ tools: [{ type: "tool_search" }, namespace(tool(EMPTY, { defer_loading: true }))] }),
+    path: "tools[0]",
+  },
+  {
+    rule: "choice-unknown-tool",
+    fault: "a namespace has no tool of the chosen name",
+    faulty: body({ tools: [namespace(tool(EMPTY))], tool_choice: { type: "function", name: "write" } }),
+    sound: body({ tools: [namespace(tool(EMPTY))], tool_choice: { type: "function", name: "read" } }),
+    path: "tool_choice",
   },
   {
     rule: "choice-unknown-tool",

@@ -52,6 +52,18 @@ describe("the table of rules", () => {
   });
 });
 
+describe("messages", () => {
+  it("the message about a name describes what the name may contain", () => {
+    const messages = [{ role: "user", name: "ann b", content: "hi" }];
+    const tools = [{ type: "function", function: { name: "fs.read" } }];
+    const { findings } = checkChatRequest({ model: "m", messages, tools });
+    expect(findings.map(({ message }) => message)).toEqual([
+      'messages[0].name is "ann b". Use a name without spaces and without <, >, |, \\ and /.',
+      'tools[0].function.name is "fs.read". Use 1 to 64 characters of a-z, A-Z, 0-9, "_" and "-".',
+    ]);
+  });
+});
+
 describe("options", () => {
   it("accepts unknown fields if the caller does, and reports them by default", () => {
     const body = { model: "m", messages: [{ role: "user", content: "hi", mood: "good" }], top_k: 3 };
@@ -83,6 +95,87 @@ describe("options", () => {
       "wrong-type messages[0].content",
       "wrong-type n",
     ]);
+  });
+
+  it("reports a late output as an orphan, also if its call was answered in an earlier turn", () => {
+    const ask = {
+      role: "assistant",
+      tool_calls: [{ id: "c", type: "function", function: { name: "read", arguments: "{}" } }],
+    };
+    const output = { role: "tool", tool_call_id: "c", content: "a" };
+    const user = { role: "user", content: "hi" };
+    const found = (...messages: readonly object[]): readonly string[] =>
+      checkChatRequest({ model: "m", messages }).findings.map(({ rule, path }) => `${rule} ${path}`);
+    expect(found(ask, output, user, ask, output)).toEqual([]);
+    expect(found(ask, output, user, output)).toEqual(["output-orphan messages[3].tool_call_id"]);
+    expect(found(ask, user, output)).toEqual([
+      "call-unanswered messages[0].tool_calls[0].id",
+      "output-orphan messages[2].tool_call_id",
+    ]);
+  });
+
+  it("a choice may name a tool of a prompt template, of an item, or by another of its names", () => {
+    const check = (body: object): readonly string[] =>
+      checkResponsesRequest({ model: "m", input: "hi", ...body }).findings.map(({ rule }) => rule);
+    const read = { type: "function", name: "read" };
+    const unknown = ["choice-unknown-tool"];
+    expect(
+      check({ prompt: { id: "pmpt_1" }, tools: [read], tool_choice: { ...read, name: "write" } }),
+    ).toEqual([]);
+    const added = { type: "additional_tools", role: "developer", tools: [read] };
+    expect(check({ input: [added, { role: "user", content: "hi" }], tool_choice: read })).toEqual([]);
+    const computer = {
+      type: "computer_use_preview",
+      display_height: 9,
+      display_width: 9,
+      environment: "linux",
+    };
+    expect(check({ tools: [computer], tool_choice: { type: "computer" } })).toEqual([]);
+    expect(check({ tools: [{ type: "web_search" }], tool_choice: { type: "computer" } })).toEqual(unknown);
+  });
+
+  it("does not ask for the word JSON if stored items that it does not see may contain it", () => {
+    const body = {
+      model: "m",
+      input: "hi",
+      previous_response_id: "resp_1",
+      text: { format: { type: "json_object" } },
+    };
+    const rulesOf = (options?: object): readonly string[] =>
+      checkResponsesRequest(body, options).findings.map(({ rule }) => rule);
+    expect(rulesOf()).toEqual([]);
+    expect(rulesOf({ earlier: [] })).toEqual(["json-word-missing"]);
+    expect(rulesOf({ earlier: [{ role: "user", content: "Answer in JSON." }] })).toEqual([]);
+  });
+
+  it("an image has an address or the id of a file, and not both", () => {
+    const check = (fields: object): readonly string[] => {
+      const content = [{ type: "input_image", ...fields }];
+      const input = [{ role: "user", content }];
+      return checkResponsesRequest({ model: "m", input }).findings.map(({ rule }) => rule);
+    };
+    const image_url = "https://example.com/a.png";
+    expect(check({ image_url, file_id: null })).toEqual([]);
+    expect(check({ image_url, file_id: "file-1" })).toEqual(["image-url"]);
+    expect(check({})).toEqual(["image-url"]);
+  });
+
+  it("accepts calls that need no output, and calls of local shells under each of their ids", () => {
+    const call = { type: "function_call", call_id: "c", name: "read", arguments: "{}" };
+    const shell = {
+      type: "local_shell_call",
+      id: "lsh_1",
+      call_id: "s",
+      action: { type: "exec", command: ["ls"], env: {} },
+    };
+    const check = (...input: readonly object[]): readonly string[] =>
+      checkResponsesRequest({ model: "m", input }).findings.map(({ rule }) => rule);
+    expect(check({ ...call, async: true })).toEqual([]);
+    expect(check(call)).toEqual(["call-unanswered"]);
+    expect(check(shell, { type: "local_shell_call_output", id: "lsh_1", output: "a" })).toEqual([]);
+    expect(check(shell, { type: "local_shell_call_output", call_id: "s", output: "a" })).toEqual([]);
+    expect(check(shell, { type: "function_call_output", call_id: "s", output: "a" })).toEqual([]);
+    expect(check(shell)).toEqual(["call-unanswered"]);
   });
 
   it("does not decide about an output if a reference may stand for its call", () => {

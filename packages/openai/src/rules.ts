@@ -106,7 +106,7 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
   ),
   "text-length": both(
     "Call ids, cache keys and texts have at most their maximum length.",
-    "error `string_above_max_length`, AnswerDotAI/fastllm#45, theopenco/llmgateway#3110, openclaw/openclaw#875",
+    "error `string_above_max_length`, AnswerDotAI/fastllm#45, theopenco/llmgateway#3110, openclaw/openclaw#875, FlowiseAI/Flowise#5085",
   ),
   "list-length": both(
     "`messages`, `tools`, `tool_calls` and content parts are not empty. There are at most 128 tools, 128 calls and 4 stop sequences.",
@@ -229,10 +229,7 @@ export const OPENAI_RULES: Readonly<Record<OpenAiRule, OpenAiRuleInfo>> = {
     "A tool search by OpenAI has a tool with `defer_loading`.",
     "error in justrach/codegraff#746",
   ),
-  "search-unsupported": chat(
-    "Only search models get `web_search_options`.",
-    "guide Web search: models",
-  ),
+  "search-unsupported": chat("Only search models get `web_search_options`.", "guide Web search: models"),
   "search-in-json-mode": responses(
     "A web search is not combined with a request for a JSON object.",
     "an error that the code of ten public programs quotes",

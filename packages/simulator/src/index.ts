@@ -6,7 +6,7 @@ export { KNOWN_BETAS } from "./anthropic/wording/betas.ts";
 export { UNVERIFIED_TEXTS, type UnverifiedText } from "./anthropic/wording/texts.ts";
 export { always, callTool, echo, textTurn, toolTurn } from "./behaviors/answers.ts";
 export { type CoderOptions, coder } from "./behaviors/coder.ts";
-export type { TextCondition, TurnConditions, TurnMatch } from "./behaviors/conditions.ts";
+export type { ConditionalTurn, TextCondition, TurnConditions, TurnMatch } from "./behaviors/conditions.ts";
 export {
   BAD_NOTES_KINDS,
   type BadNotesKind,
@@ -15,7 +15,7 @@ export {
   noteTaker,
 } from "./behaviors/notes.ts";
 export { parseScript } from "./behaviors/script-file.ts";
-export { type ConditionalTurn, type ScriptedTurn, scriptedTurns } from "./behaviors/scripted.ts";
+export { type ScriptedTurn, scriptedTurns } from "./behaviors/scripted.ts";
 export { isSpanCall, type SpanKind, spanSummaries } from "./behaviors/spans.ts";
 export {
   BAD_SUMMARY_KINDS,

@@ -21,6 +21,7 @@ import type { OpenAiSwitches } from "./openai/request.ts";
 import { Responses, type ResponsesSwitches } from "./openai/responses/responses.ts";
 import { type CountText, createTokenCounter, type TokenCounter } from "./prompt/token-count.ts";
 import type { Pace } from "./server/delivery.ts";
+import { requireFault } from "./server/fault-file.ts";
 import { type Fault, type FaultConditions, Faults } from "./server/faults.ts";
 import { createIds } from "./server/ids.ts";
 import { type LocalServer, listen } from "./server/listen.ts";
@@ -128,7 +129,10 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     requests,
     reply: (...turns) => session.script.add(...turns),
     turnsLeft: () => session.script.remaining(),
-    fail: (fault, conditions) => session.faults.arm(fault, conditions),
+    fail: (fault, conditions = {}) => {
+      requireFault(fault, conditions);
+      session.faults.arm(fault, conditions);
+    },
     clearFaults: () => session.faults.clear(),
     reset: () => {
       requests.clear();

@@ -289,8 +289,8 @@ export interface Compactor<Commands extends object = object> {
   after(response: ResponseFacts): void;
   /**
    * Call this after a failed call. Returns the turn for the retry, or undefined if you should show the error
-   * to the user or if the signal has already fired. If an overflow occurs while a switch forbids compaction, throws a `ModelError` with a remedy
-   * and your error as its cause.
+   * to the user or if the signal has already fired. If an overflow occurs while a switch forbids compaction,
+   * throws a `ModelError` with a remedy and your error as its cause.
    */
   recover<T extends Message>(
     error: unknown,

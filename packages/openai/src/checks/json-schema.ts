@@ -197,7 +197,7 @@ function checkStrict(node: Node, root: JsonRecord, subject: SchemaSubject): void
 const MAX_REFERENCE_STEPS = 100;
 
 function resolves(reference: unknown, root: JsonRecord): boolean {
-  if (typeof reference !== "string" || !reference.startsWith("#")) return false;
+  if (typeof reference !== "string" || !/^#(?:$|\/)/.test(reference)) return false;
   const steps = reference.split("/", MAX_REFERENCE_STEPS).slice(1);
   let target: unknown = root;
   for (const step of steps) {

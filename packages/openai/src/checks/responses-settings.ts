@@ -226,8 +226,8 @@ function checkReasoning(body: JsonRecord, report: Report): void {
     [
       ["temperature", isOther(body, "temperature", 1)],
       ["top_p", isOther(body, "top_p", 1)],
-      ["presence_penalty", isSet(body, "presence_penalty")],
-      ["frequency_penalty", isSet(body, "frequency_penalty")],
+      ["presence_penalty", isOther(body, "presence_penalty", 0)],
+      ["frequency_penalty", isOther(body, "frequency_penalty", 0)],
       ["top_logprobs", typeof logprobs === "number" && logprobs > 0],
       ["include", include.includes("message.output_text.logprobs")],
     ],

@@ -8,6 +8,7 @@ import {
   effort,
   GRAMMAR,
   JSON_FORMAT,
+  longText,
   nameUpTo,
   SERVICE_TIERS,
   verbosity,
@@ -133,7 +134,7 @@ function wrongRole(path: string, type: string, role: string, types: readonly str
 }
 
 function content(role: string, ...types: readonly string[]): Shape {
-  return byType({ string: text, array: listOf(partIn(role, ...types), { min: 1 }) });
+  return byType({ string: longText, array: listOf(partIn(role, ...types), { min: 1 }) });
 }
 
 /** The helpers of the SDK add the parsed arguments to a call, and clients send the call back. */

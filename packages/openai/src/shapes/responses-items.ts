@@ -1,6 +1,6 @@
 import type { Report } from "../report.ts";
 import { at, isRecord, own, quote } from "../values.ts";
-import { cacheMark, effort, nameUpTo } from "./common.ts";
+import { cacheMark, effort, longText, nameUpTo } from "./common.ts";
 import { environments, MAX_TOOL_NAME_LENGTH, responsesTool } from "./responses-tools.ts";
 import {
   anyObject,
@@ -28,12 +28,10 @@ import {
  * Ids are optional everywhere, because clients that store nothing omit them, and the API accepts that.
  */
 
-const MAX_TEXT_LENGTH = 10_485_760;
 const MAX_CALL_ID_LENGTH = 64;
 
 const name = nameUpTo(MAX_TOOL_NAME_LENGTH);
 const callId = textOfLength({ min: 1, max: MAX_CALL_ID_LENGTH });
-const longText = textOfLength({ max: MAX_TEXT_LENGTH });
 const status = nullable(oneOf("in_progress", "completed", "incomplete"));
 
 /**

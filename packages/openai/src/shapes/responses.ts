@@ -21,10 +21,10 @@ import {
 
 /** Shape of the body of `POST /v1/responses`, after the types of the official SDK. */
 
-/** Tokens of \`compact_threshold\`. */
+/** Tokens of `compact_threshold`. */
 const MIN_COMPACT_THRESHOLD = 1_000;
 
-/** Characters of \`safety_identifier\`. */
+/** Characters of `safety_identifier`. */
 const MAX_IDENTIFIER_LENGTH = 128;
 
 /** The API refuses a smaller `max_output_tokens`. */

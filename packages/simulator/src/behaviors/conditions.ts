@@ -1,6 +1,6 @@
 import { LonghaulError } from "@longhaul/core/errors";
 import { contentBlocks, contentText, field, stringField } from "@longhaul/core/internal/messages";
-import type { CallPurpose, ProviderName, SeenRequest } from "../exchange.ts";
+import type { CallPurpose, ProviderName, SeenRequest, Turn } from "../exchange.ts";
 import { findsInTime, PATTERN_MILLISECONDS } from "./timed-pattern.ts";
 
 /** A part of the text, or a pattern that the text matches. */
@@ -31,6 +31,14 @@ export interface TurnConditions {
 
 /** Conditions, or a function that decides alone, also about side calls. */
 export type TurnMatch = TurnConditions | ((request: SeenRequest) => boolean);
+
+/** A turn that answers only the calls that `when` describes. */
+export interface ConditionalTurn extends Turn {
+  /** Default: every call except side calls. */
+  readonly when?: TurnMatch;
+  /** Number of calls that the turn answers. Default: 1. */
+  readonly times?: number | "always";
+}
 
 /** True if the call fits all conditions except `nth`. */
 export function fits(when: TurnMatch, request: SeenRequest, purpose: CallPurpose): boolean {

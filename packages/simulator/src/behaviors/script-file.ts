@@ -8,8 +8,7 @@ import {
 import { CALL_PURPOSES, type ReportedUsage, type TurnBlock } from "../exchange.ts";
 import { StrictJson } from "../strict-json.ts";
 import { textTurn } from "./answers.ts";
-import type { TextCondition, TurnConditions } from "./conditions.ts";
-import type { ConditionalTurn } from "./scripted.ts";
+import type { ConditionalTurn, TextCondition, TurnConditions } from "./conditions.ts";
 
 const REMEDY =
   'Write the script as a list of turns: strings, or objects such as {"blocks": [{"type": "tool_use", "name": "Read", "input": {}}]}.';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { SeenRequest } from "../exchange.ts";
 import { always, callTool, echo, textTurn, toolTurn } from "./answers.ts";
-import type { TurnConditions } from "./conditions.ts";
-import { type ConditionalTurn, type ScriptedTurn, scriptedTurns } from "./scripted.ts";
+import type { ConditionalTurn, TurnConditions } from "./conditions.ts";
+import { type ScriptedTurn, scriptedTurns } from "./scripted.ts";
 
 const request = (...messages: SeenRequest["messages"]): SeenRequest => ({
   model: "claude-sonnet-4-5",
@@ -132,7 +132,7 @@ describe("conditions of a scripted turn", () => {
   });
 
   it("a call gets the first turn that fits, and every turn answers `times` calls", () => {
-    const answer = play(say("gpt", { when: { model: /gpt/ }, times: 2 }), "first", "second");
+    const answer = play(say("gpt", { when: { model: /gpt/g }, times: 2 }), "first", "second");
     const models = ["claude", "gpt-5", "gpt-5", "gpt-5", "claude"];
     expect(models.map((model) => answer({ model }))).toEqual(["first", "gpt", "gpt", "second", undefined]);
   });

@@ -2,16 +2,8 @@ import { LonghaulError } from "@longhaul/core/errors";
 import { contentBlocks } from "@longhaul/core/internal/messages";
 import type { Behavior, CallPurpose, SeenRequest, Turn } from "../exchange.ts";
 import { textTurn } from "./answers.ts";
-import { fits, type TurnMatch } from "./conditions.ts";
+import { type ConditionalTurn, fits } from "./conditions.ts";
 import { requireKnownFields } from "./script-file.ts";
-
-/** A turn that answers only the calls that `when` describes. */
-export interface ConditionalTurn extends Turn {
-  /** Default: every call except side calls. */
-  readonly when?: TurnMatch;
-  /** Number of calls that the turn answers. Default: 1. */
-  readonly times?: number | "always";
-}
 
 /** A turn of a script. A plain string is one text block. */
 export type ScriptedTurn = ConditionalTurn | string | ((request: SeenRequest) => Turn | string | undefined);

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { simulator, start } from "../../../../test/support/started-simulator.ts";
 import type { JsonRecord } from "../../../core/src/messages/untrusted.ts";
 import { always, toolTurn } from "../behaviors/answers.ts";
-import { assistant, BODY, refused, send, TOOLS, user } from "../server/client.case.ts";
+import { assistant, BODY, HEADERS, refused, send, TOOLS, user } from "../server/client.case.ts";
 
 const run = promisify(execFile);
 
@@ -100,6 +100,17 @@ describe("the journal, which other processes use to control and check the simula
     expect(JSON.stringify(first.body)).not.toContain('"body"');
   });
 
+  it("pages of filtered requests contain each request once", async () => {
+    await start({ behaviors: [always("ok")] });
+    const models = ["claude-opus-5", "claude-haiku-4-5"];
+    for (let call = 0; call < 6; call++) await send(simulator, { ...BODY, model: models[call % 2] });
+    const page = (since: unknown) => journal(`/requests?model=claude-haiku-4-5&limit=2&since=${since}`);
+    const first = await page(0);
+    expect([indexesIn(first), first.body.more]).toEqual([[1, 3], true]);
+    const second = await page(first.body.next);
+    expect([indexesIn(second), second.body.more]).toEqual([[5], false]);
+  });
+
   it("the journal filters by provider, endpoint, model and purpose", async () => {
     await start({ behaviors: [always("ok")] });
     await send(simulator, BODY);
@@ -147,6 +158,12 @@ describe("the journal, which other processes use to control and check the simula
   it("a fault of the journal affects only the model and the endpoint that it names", async () => {
     await start({ behaviors: [always("ok")] });
     await journal("/faults", "POST", { fault: 500, model: "claude-haiku-4-5" });
+    const counted = await fetch(`${simulator.url}/v1/messages/count_tokens`, {
+      method: "POST",
+      headers: HEADERS,
+      body: JSON.stringify({ model: "claude-haiku-4-5", messages: BODY.messages }),
+    });
+    expect(counted.status).toBe(200);
     await send(simulator, BODY);
     expect((await refused(simulator, { ...BODY, model: "claude-haiku-4-5" })).status).toBe(500);
     await journal("/faults", "POST", { fault: 500, endpoint: "count_tokens" });

@@ -22,6 +22,7 @@ const SOUND_CHAT: readonly JsonRecord[] = [
     stream_options: { include_usage: true },
     stream: true,
     n: 2,
+    store: true,
     metadata: { user: "someone" },
     messages: [
       { role: "developer", content: "Working directory: /tmp/project" },

@@ -85,6 +85,12 @@ function statusIn(value: unknown, at: string): number {
   return Number(value);
 }
 
+function secondsIn(value: unknown, at: string): number {
+  const isTime = typeof value === "number" && Number.isFinite(value) && value >= 0;
+  if (!isTime) throw read.wrong(at, "a number of seconds", value);
+  return value;
+}
+
 function shareIn(value: unknown, at: string): number {
   const isShare = typeof value === "number" && value >= 0 && value <= 1;
   if (!isShare) throw read.wrong(at, "a number from 0 to 1", value);
@@ -130,7 +136,7 @@ function parseStatus(value: unknown, at: string): Fault {
     kind: "status",
     status: statusIn(status, `${at}.status`),
     ...(retryAfter !== undefined && {
-      retryAfter: retryAfter === null ? null : read.count(retryAfter, `${at}.retryAfter`),
+      retryAfter: retryAfter === null ? null : secondsIn(retryAfter, `${at}.retryAfter`),
     }),
     ...(spendLimit !== undefined && { spendLimit: read.flag(spendLimit, `${at}.spendLimit`) }),
     ...(type !== undefined && { type: read.text(type, `${at}.type`) }),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { refusalOf } from "../anthropic/answer/status-faults.ts";
+import { requireFault } from "./fault-file.ts";
 import { type Fault, type FaultCandidate, Faults } from "./faults.ts";
 
 const candidate: FaultCandidate = { endpoint: "messages", body: {}, isStream: true, index: 0 };
@@ -66,8 +67,7 @@ describe("a wrong fault of a program without types", () => {
     [529, { when: { model: "a" } }, "conditions.when must be a function"],
     [529, { probability: 50 }, "conditions.probability must be a number from 0 to 1"],
   ])("the fault %j with the conditions %j is refused at once", (fault, conditions, problem) => {
-    const arm = (): void => new Faults(1).arm(fault as unknown as Fault, conditions as never);
-    expect(arm).toThrow(problem);
+    expect(() => requireFault(fault as unknown as Fault, conditions as never)).toThrow(problem);
   });
 });
 

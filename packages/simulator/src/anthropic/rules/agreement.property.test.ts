@@ -102,8 +102,11 @@ function completed(request: ApiRequest): RequestBody {
 /**
  * The generated requests contain no unknown block types or fields, because the two sides treat these
  * differently. The request checker accepts unknown types and fields, because a provider may add new ones at
- * any time. The simulator refuses them, like the API.
+ * any time. The simulator refuses them, like the API. It also refuses images that are cut off, which the checker
+ * does not notice.
  */
+const COMMON_KINDS = { unknownKinds: false, brokenImages: false } as const;
+
 describe("agreement of the simulator and the request checker", () => {
   it("the simulator and the request checker accept every valid request, under both API versions", () => {
     fc.assert(
@@ -130,7 +133,7 @@ describe("agreement of the simulator and the request checker", () => {
 
   it("the simulator refuses an arbitrary request exactly if the request checker finds a problem", () => {
     fc.assert(
-      fc.property(arbitraryRequest({ unknownKinds: false }), setting, (request, chosen) => {
+      fc.property(arbitraryRequest(COMMON_KINDS), setting, (request, chosen) => {
         expectAgreement(completed(request), chosen);
       }),
       RUNS,
@@ -141,7 +144,7 @@ describe("agreement of the simulator and the request checker", () => {
     const damaged = fc
       .tuple(arbitrarySoundRequest(TRAITS), arbitraryDamage(3))
       .map(([body, damage]) => withSupportedThinking(damage(body)));
-    const hopeless = arbitraryRequest({ unknownKinds: false }).map(completed);
+    const hopeless = arbitraryRequest(COMMON_KINDS).map(completed);
     fc.assert(
       fc.property(fc.oneof(damaged, hopeless), setting, (body, chosen) => {
         const options: CheckOptions = { ...optionsFor(body, chosen), prefill: "add-user-message" };

@@ -56,6 +56,8 @@ describe("the automatic cache of OpenAI", () => {
     call([part("a", 1_000)]);
     expect(call([part("a", 1_000), part("b", 500)]).cached).toBe(0);
     expect(call([part("a", 1_000), part("b", 500)]).cached).toBe(1_408);
+    call([part("exact", 1_021)]);
+    expect(call([part("exact", 1_021), part("b", 500)]).cached).toBe(1_024);
   });
 
   it("only the unchanged parts before the first change are read", async () => {
@@ -70,6 +72,8 @@ describe("the automatic cache of OpenAI", () => {
     const words = (end: string): string => `${"sheep ".repeat(500)}${end}`;
     call([part("a", 600), part(words("one"), 2_000)]);
     expect(call([part("a", 600), part(words("two"), 2_000)]).cached).toBe(2_560);
+    const elsewhere = { ...part(words("three"), 2_000), place: "assistant" };
+    expect(call([part("a", 600), elsewhere]).cached).toBe(0);
     expect(call([part("b", 600), part(words("one"), 2_000)]).cached).toBe(0);
   });
 

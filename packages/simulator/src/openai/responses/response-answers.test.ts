@@ -247,13 +247,14 @@ describe("answers of the Responses API", () => {
 
   it("messages of newer models say whether they are commentary or the final answer", async () => {
     const talk: TurnBlock[] = [{ type: "text", text: "Look." }, use("read_file", { path: "a" })];
-    simulator.reply({ blocks: talk }, "Done.", "Done.");
+    simulator.reply({ blocks: talk }, "Done.", "Done.", "Done.");
     const phases = async (model: string): Promise<unknown> =>
       (await respond(simulator, { model, input: "Hi", tools: [READ] })).output.find(
         ({ type }) => type === "message",
       )?.phase;
     expect(await phases("gpt-5.4")).toBe("commentary");
     expect(await phases("gpt-6-sol")).toBe("final_answer");
+    expect(await phases("gpt-5.3-codex")).toBe("final_answer");
     expect(await phases("gpt-5.2")).toBeUndefined();
   });
 

@@ -1,3 +1,4 @@
+import type { JsonRecord } from "@longhaul/core/internal/messages";
 import { expect, it } from "vitest";
 import type { ResponseObject } from "./response-object.ts";
 import { ResponseStore } from "./response-store.ts";
@@ -26,4 +27,16 @@ it("keeps 2,000 small responses", () => {
   const store = new ResponseStore();
   for (let index = 0; index <= 2_000; index++) save(store, `r${index}`, 0.0001);
   expect([store.find("project", "r0"), store.find("project", "r1")?.response.id]).toEqual([undefined, "r1"]);
+});
+
+it("an item needs the reasoning of its own turn, also after it came back as input", () => {
+  const store = new ResponseStore();
+  const { requiredReasoning } = store.memoryOf("p", () => undefined);
+  const call = (id: string): JsonRecord => ({ type: "function_call", id });
+  const output = { type: "function_call_output", id: "fco_1" };
+  store.keepItems("p", [{ type: "reasoning", id: "rs_1" }, call("fc_1"), output, call("fc_2")]);
+  expect([requiredReasoning("fc_1"), requiredReasoning("fc_2")]).toEqual(["rs_1", undefined]);
+  store.keepItems("p", [call("fc_1"), output]);
+  expect(requiredReasoning("fc_1")).toBe("rs_1");
+  expect(store.memoryOf("other", () => undefined).requiredReasoning("fc_1")).toBeUndefined();
 });

@@ -116,6 +116,18 @@ describe("stored responses", () => {
     expect(error.status).toBe(400);
   });
 
+  it("a response in the background that is complete cannot be cancelled", async () => {
+    const cancel = async (id: unknown): Promise<unknown> =>
+      (await call(simulator, `responses/${id}/cancel`, { method: "POST", body: {} })).body.status;
+    const streamed = await eventsOf(simulator, { input: "One", background: true });
+    const { response } = streamed.at(-1) as { response: ResponseBody };
+    expect(await cancel(response.id)).toBe("completed");
+    const polled = await respond(simulator, { input: "Two", background: true });
+    for (const status of ["in_progress", "completed"])
+      expect((await call(simulator, `responses/${polled.id}`)).body.status).toBe(status);
+    expect(await cancel(polled.id)).toBe("completed");
+  });
+
   it("a reset forgets all stored responses", async () => {
     const { id } = await respond(simulator, { input: "One" });
     simulator.reset();

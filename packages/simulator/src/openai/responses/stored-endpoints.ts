@@ -155,7 +155,7 @@ function poll(stored: StoredResponse): ResponseObject {
 /** Cancels a response in the background. A response that is complete stays complete. */
 function cancel(stored: StoredResponse): ResponseObject {
   if (stored.response.background !== true) return refuse("notInBackground");
-  if (stored.polls <= 1) stored.isCancelled = true;
+  if (stored.polls <= 1 && !stored.isStreamEnded) stored.isCancelled = true;
   return poll(stored);
 }
 

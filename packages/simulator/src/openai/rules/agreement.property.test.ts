@@ -107,6 +107,7 @@ describe.each(SIDES)("agreement of the simulator and the checker of @longhaul/op
     fc.assert(
       fc.property(withFault(sound, [fault]), (generated) => {
         expectAgreement(generated, fault.name);
+        expect(refusalOf(endpoint, generated)).toBeDefined();
       }),
       { numRuns: 50 },
     );

@@ -1,8 +1,49 @@
 import { ApiRefusal } from "../../exchange.ts";
-import { RULE_TEXTS } from "./rule-texts.ts";
+import { CHAT_TEXTS } from "./chat-texts.ts";
+import { RESPONSES_TEXTS } from "./responses-texts.ts";
+import { SCHEMA_TEXTS } from "./schema-texts.ts";
 import { SERVICE_TEXTS } from "./service-texts.ts";
+import { SHAPE_TEXTS } from "./shape-texts.ts";
 import { STORED_TEXTS } from "./stored-texts.ts";
-import type { OpenAiTextRow } from "./text-row.ts";
+
+/**
+ * A text of the API, with placeholders such as `{name}`. `verified` texts are quoted from documentation or were
+ * captured from the real API. All other texts are plausible wordings of known rules, so do not match on them.
+ */
+export interface OpenAiTextRow {
+  /** True for a text that is quoted or captured. */
+  readonly verified?: true;
+  readonly text: string;
+  /** HTTP status of the error with this text. Default: 400. */
+  readonly status?: number;
+  /** `error.type`. Default: `invalid_request_error`. */
+  readonly type?: string;
+  /** `error.code`. Default: null. */
+  readonly code?: string;
+  /** Public source of the rule: a page of the documentation, a type of the official SDK, or an issue. */
+  readonly source: string;
+}
+
+const BODY_TEXTS = {
+  notJson: {
+    verified: true,
+    text: "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON. If you have trouble figuring out how to fix this, please contact us through our help center at help.openai.com.)",
+    source: "captured: github.com/kdalanon/ChatGPT-AutoHotkey-Utility/issues/14",
+  },
+} as const;
+
+/** Error texts of the rules for a body. Each row is one rule. */
+export const RULE_TEXTS: typeof BODY_TEXTS &
+  typeof SHAPE_TEXTS &
+  typeof SCHEMA_TEXTS &
+  typeof CHAT_TEXTS &
+  typeof RESPONSES_TEXTS = {
+  ...BODY_TEXTS,
+  ...SHAPE_TEXTS,
+  ...SCHEMA_TEXTS,
+  ...CHAT_TEXTS,
+  ...RESPONSES_TEXTS,
+};
 
 const TEXTS: typeof RULE_TEXTS & typeof SERVICE_TEXTS & typeof STORED_TEXTS = {
   ...RULE_TEXTS,

@@ -14,7 +14,10 @@ const plain: OpenAiModel = {
 };
 
 export const MODELS: Readonly<
-  Record<"plain" | "reasoning" | "first" | "blind" | "newest" | "professional" | "old", OpenAiModel>
+  Record<
+    "plain" | "reasoning" | "onRequest" | "first" | "blind" | "newest" | "professional" | "old",
+    OpenAiModel
+  >
 > = {
   plain,
   reasoning: {
@@ -24,6 +27,8 @@ export const MODELS: Readonly<
     isReasoning: true,
     efforts: ["none", "low", "medium", "high"],
   },
+  /** Reasons only if the request names an effort. */
+  onRequest: { ...plain, id: "gpt-5.2", isReasoning: true, efforts: ["none", "low", "medium", "high"] },
   first: { ...plain, id: "o1", isReasoning: true, efforts: ["low", "medium", "high"] },
   newest: { ...plain, id: "gpt-5.6-terra", isReasoning: true, efforts: ["none", "low", "medium", "high"] },
   professional: { ...plain, id: "o3-pro", isReasoning: true, efforts: ["low", "medium", "high"] },

@@ -1,7 +1,7 @@
 import type { JsonRecord } from "@longhaul/core/internal/messages";
 import type { OpenAiModel } from "../../request.ts";
 import { refuse } from "../../wording/refuse.ts";
-import { checkRetention } from "../cache-retention.ts";
+import { changedSampling, checkRetention, reasons } from "../model-rules.ts";
 import { checkFormatSchema, checkFunctionSchema } from "../schema/check-schema.ts";
 import { listed, shortened } from "../shape/inspection.ts";
 import { hasStructuredOutput } from "../structured-output.ts";
@@ -164,20 +164,17 @@ const ACCEPTS_STOP = /^o1(?:-|$)|^o3-mini/;
 /** Parameters that no model that reasons accepts, whatever its effort. */
 const NEVER_WITH_REASONING = ["logit_bias", "prediction"];
 
-/** Parameters that a model accepts only while it does not reason, with effort `none`. */
-const PENALTIES = ["presence_penalty", "frequency_penalty"];
+/** Parameters whose default value the API names when it refuses another one. */
+const NAMES_DEFAULT: readonly string[] = ["temperature", "top_p"];
 
 function checkReasoningModel(body: JsonRecord, model: OpenAiModel): void {
   for (const name of ACCEPTS_STOP.test(model.id) ? NEVER_WITH_REASONING : [...NEVER_WITH_REASONING, "stop"]) {
     if (field(body, name) !== undefined) refuse("parameterUnsupported", name, { field: name });
   }
-  if (body.reasoning_effort === "none") return;
-  for (const name of ["temperature", "top_p"]) {
-    const value = field(body, name);
-    if (typeof value === "number" && value !== 1) refuse("onlyDefault", name, { field: name, value });
-  }
-  for (const name of PENALTIES) {
-    if (field(body, name) !== undefined) refuse("parameterUnsupported", name, { field: name });
+  if (!reasons(body.reasoning_effort, model)) return;
+  for (const name of changedSampling(body)) {
+    if (NAMES_DEFAULT.includes(name)) refuse("onlyDefault", name, { field: name, value: Number(body[name]) });
+    refuse("parameterUnsupported", name, { field: name });
   }
   if (body.logprobs === true) refuse("parameterUnsupported", "logprobs", { field: "logprobs" });
 }

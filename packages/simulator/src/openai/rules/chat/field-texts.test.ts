@@ -403,7 +403,7 @@ const MODEL_FACTS: readonly Row[] = [
   ],
   [
     "a temperature on a reasoning model",
-    { temperature: 1 },
+    { temperature: 1, top_p: 1, presence_penalty: 0, frequency_penalty: 0 },
     { temperature: 0.2 },
     {
       rule: "onlyDefault",
@@ -413,6 +413,19 @@ const MODEL_FACTS: readonly Row[] = [
       code: "unsupported_value",
     },
     reasoning,
+  ],
+  [
+    "a temperature while the model reasons on request",
+    { temperature: 0.2, logprobs: true },
+    { temperature: 0.2, reasoning_effort: "low" },
+    {
+      rule: "onlyDefault",
+      message:
+        "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
+      param: "temperature",
+      code: "unsupported_value",
+    },
+    { model: "onRequest" },
   ],
   [
     "a share of the probability on a reasoning model",

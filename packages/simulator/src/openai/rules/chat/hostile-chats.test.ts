@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { RULE_TEXTS } from "../../wording/rule-texts.ts";
-import type { OpenAiTextRow } from "../../wording/text-row.ts";
+import { type OpenAiTextRow, RULE_TEXTS } from "../../wording/refuse.ts";
 import { assistant, calls, output, refusalOf, user } from "./chat-bench.case.ts";
 
 const numbers: readonly number[] = Array.from({ length: 1_000_000 }, (_, index) => index);

@@ -29,6 +29,9 @@ const MAX_CALL_ID_CHARACTERS = 40;
 /** Maximum calls in one message, captured: github.com/openai/openai-dotnet/issues/317. */
 const MAX_CALLS = 128;
 
+/** Maximum characters of the content of a message, captured: github.com/FlowiseAI/Flowise/issues/5085. */
+const MAX_CONTENT_CHARACTERS = 10_485_760;
+
 const nameLength = shortString(MAX_NAME_CHARACTERS);
 const namePattern = matching(NAME_PATTERN);
 
@@ -79,7 +82,8 @@ function contentWith(more: Fields): Check {
     audio: { audio: anything },
     file: { file: required(file), ...marked },
   });
-  return union({ string: anything, "array of objects": filledList(part, { of: "objects" }) });
+  const text = shortString(MAX_CONTENT_CHARACTERS);
+  return union({ string: text, "array of objects": filledList(part, { of: "objects" }) });
 }
 
 const content = contentWith({});
@@ -157,6 +161,7 @@ const anyMessage = tagged(
  */
 function isPlain(message: unknown): boolean {
   if (!isRecord(message) || typeof message.content !== "string") return false;
+  if (message.content.length > MAX_CONTENT_CHARACTERS) return false;
   if (message.role !== "user" && message.role !== "assistant" && message.role !== "system") return false;
   let fields = 0;
   for (const _ in message) fields++;

@@ -17,12 +17,11 @@ import {
 } from "../../../shape/shape-check.ts";
 import { refuse } from "../../wording/refuse.ts";
 import { ends, metadataOf } from "../metadata.ts";
-import { type Check, filledList, type Inspection, shortened, union } from "../shape/inspection.ts";
+import { type Check, filledList, type Inspection, orList, shortened, union } from "../shape/inspection.ts";
 import { input } from "./item-shapes.ts";
-import { similarNames } from "./similar-names.ts";
 import { textFormat } from "./text-format.ts";
 import { toolChoice, tools } from "./tool-shapes.ts";
-import { idWith, orList } from "./value-checks.ts";
+import { idWith } from "./value-checks.ts";
 
 /** Minimum `max_output_tokens`. */
 const MIN_OUTPUT_TOKENS = 16;
@@ -180,7 +179,7 @@ const COMPACT: Body = new Map<string, Check>([
   ["prompt_cache_key", shortString(MAX_CACHE_KEY_LENGTH)],
   ["prompt_cache_options", object({ mode: oneOf("implicit", "explicit"), ttl: oneOf("30m") })],
   ["prompt_cache_retention", promptCacheRetention],
-  ["service_tier", unless(isNewTier, serviceTier)],
+  ["service_tier", serviceTier],
   ["image", imageOptions],
 ]);
 
@@ -250,6 +249,33 @@ function refuseUnknown(name: string, fields: readonly string[], inspection: Insp
   const path = shortened(name);
   if (names.length === 0) return refuse("fieldUnknown", path, { path });
   return refuse("fieldMisspelled", path, { path, names: orList(names) });
+}
+
+/** Maximum number of edits between a misspelled name and a suggested one. */
+const MAX_EDITS = 2;
+
+/** Returns the names that are at most two edits away, the nearest first. */
+function similarNames(name: string, names: readonly string[]): readonly string[] {
+  return names
+    .filter(({ length }) => Math.abs(length - name.length) <= MAX_EDITS)
+    .map((one) => ({ one, edits: editsBetween(name, one) }))
+    .filter(({ edits }) => edits <= MAX_EDITS)
+    .sort((a, b) => a.edits - b.edits || (a.one < b.one ? -1 : 1))
+    .map(({ one }) => one);
+}
+
+/** Returns the Levenshtein distance of two short texts. */
+function editsBetween(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const change = (above[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      current.push(Math.min(change, (above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+    }
+    above = current;
+  }
+  return above[b.length] ?? 0;
 }
 
 function checkRequired(inspection: Inspection): void {

@@ -1,7 +1,7 @@
 import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import type { OpenAiModel, OpenAiRequest } from "../../request.ts";
 import { refuse } from "../../wording/refuse.ts";
-import { checkRetention } from "../cache-retention.ts";
+import { changedSampling, checkRetention, reasons } from "../model-rules.ts";
 import { listed, shortened } from "../shape/inspection.ts";
 import { hasStructuredOutput } from "../structured-output.ts";
 import { isGiven, recordIn, recordsIn, visitParts } from "./checked-body.ts";
@@ -42,17 +42,12 @@ const formatType = ({ text }: JsonRecord): unknown => recordIn(recordIn(text).fo
 
 // Abilities of the model
 
-/**
- * Models that do not reason unless the request names an effort, and then take sampling parameters (guides to
- * the models gpt-5.1 to gpt-5.4).
- */
-const REASONS_ON_REQUEST = /^gpt-5\.[1-4]\b(?!.*(codex|pro|chat))/;
-
 /** Refuses fields that the model does not support. */
 export function checkAbilities({ body }: OpenAiRequest, model: OpenAiModel): void {
-  if (model.isReasoning) checkSampling(body, model);
+  const isThinking = reasons(recordIn(body.reasoning).effort, model);
+  if (isThinking) checkSampling(body);
   checkReasoningFields(body, model);
-  checkLogprobs(body, model);
+  if (isThinking) checkLogprobs(body);
   if (!model.isReasoning && includes(body, "reasoning.encrypted_content")) {
     refuse("encryptedContentUnsupported", "include");
   }
@@ -68,18 +63,9 @@ export function checkAbilities({ body }: OpenAiRequest, model: OpenAiModel): voi
   }
 }
 
-/** Reasoning models take sampling parameters only while they do not reason. A temperature of 1 is the default. */
-function checkSampling(body: JsonRecord, model: OpenAiModel): void {
-  if (!reasons(body, model)) return;
-  for (const path of ["temperature", "top_p", "presence_penalty", "frequency_penalty"]) {
-    if (!isGiven(body[path]) || (path === "temperature" && body[path] === 1)) continue;
-    refuse("samplingUnsupported", path, { path });
-  }
-}
-
-function reasons(body: JsonRecord, model: OpenAiModel): boolean {
-  const { effort } = recordIn(body.reasoning);
-  return isGiven(effort) ? effort !== "none" : !REASONS_ON_REQUEST.test(model.id);
+function checkSampling(body: JsonRecord): void {
+  const [path] = changedSampling(body);
+  if (path !== undefined) refuse("samplingUnsupported", path, { path });
 }
 
 function checkReasoningFields(body: JsonRecord, model: OpenAiModel): void {
@@ -95,8 +81,7 @@ function checkReasoningFields(body: JsonRecord, model: OpenAiModel): void {
   }
 }
 
-function checkLogprobs(body: JsonRecord, model: OpenAiModel): void {
-  if (!model.isReasoning || !reasons(body, model)) return;
+function checkLogprobs(body: JsonRecord): void {
   if (includes(body, "message.output_text.logprobs")) refuse("logprobsUnsupported", "include");
   if (typeof body.top_logprobs === "number" && body.top_logprobs > 0) {
     refuse("logprobsUnsupported", "top_logprobs");

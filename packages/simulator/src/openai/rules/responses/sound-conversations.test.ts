@@ -321,6 +321,18 @@ const CONVERSATIONS: readonly Row[] = [
     },
   ],
   [
+    "reasoning for a model that uses a computer",
+    { input: [user(), thought(), said(), user()] },
+    { model: { ...PLAIN, id: "computer-use-preview" } },
+  ],
+  [
+    "an allowed MCP tool without the name of its server",
+    {
+      tools: [{ type: "mcp", server_label: "a", server_url: "https://a.example" }],
+      tool_choice: { type: "allowed_tools", mode: "auto", tools: [{ type: "mcp" }] },
+    },
+  ],
+  [
     "sampling parameters on a model that does not reason",
     { temperature: 2, top_p: 0, top_logprobs: 5 },
     { model: PLAIN },
@@ -403,6 +415,11 @@ const UNDOCUMENTED: Readonly<Record<string, object>> = {
     input: [user(), { type: "file_search_call", id: "abc_1", status: "completed", queries: ["q"] }, user()],
   },
   "the settings of cache breakpoints on older models": { prompt_cache_options: { mode: "implicit" } },
+  "the defaults of `top_p` and of the penalties on a reasoning model": {
+    top_p: 1,
+    presence_penalty: 0,
+    frequency_penalty: 0,
+  },
   "a status on a reasoning item": {
     input: [user(), thought({ id: "rs_1", status: "completed" }), call("call_1"), output("call_1")],
     tools: [read],

@@ -1,19 +1,22 @@
 import { isRecord } from "@longhaul/core/internal/messages";
 import { filledString, list, record, shortString, string } from "../../../shape/shape-check.ts";
 import { refuse } from "../../wording/refuse.ts";
-import { type Check, type Inspection, shortened } from "../shape/inspection.ts";
+import { type Check, type Inspection, orList, shortened } from "../shape/inspection.ts";
 
 /** Maximum characters of item ids and call ids. */
 const MAX_ID_LENGTH = 64;
-
-/** Maximum characters of a text, captured: github.com/openclaw/openclaw/issues/875. */
-const MAX_TEXT_LENGTH = 10_485_760;
 
 /** Maximum characters of the name of a tool. */
 const MAX_NAME_LENGTH = 128;
 
 const NAME_PATTERN = /^[a-zA-Z0-9_-]+$/;
 const ID_PATTERN = /^[a-zA-Z0-9_-]*[a-zA-Z0-9-]$/;
+
+/** Maximum characters of a text, captured: github.com/VectorlyApp/bluebox/issues/31. */
+const MAX_TEXT_LENGTH = 10_485_760;
+
+/** Checks a text of a message, of a tool or of an output. */
+export const longText: Check = shortString(MAX_TEXT_LENGTH);
 
 function checkLength(value: string, maximum: number, inspection: Inspection): void {
   if (value.length > maximum) inspection.refuse({ kind: "stringTooLong", maximum }, value);
@@ -30,8 +33,6 @@ export function idWith(prefix: string): Check {
     if (!id.startsWith(prefix)) refuse("idPrefixWrong", path, { path, id: shortened(id), prefix });
   };
 }
-
-export const longText: Check = shortString(MAX_TEXT_LENGTH);
 
 export const callId: Check = (value, inspection) => {
   filledString(value, inspection);
@@ -58,13 +59,6 @@ export function withSource(check: Check, sources: readonly string[]): Check {
     const choices = orList(sources);
     refuse(given.length === 0 ? "oneSourceNeeded" : "oneSourceOnly", path, { path, choices });
   };
-}
-
-/** Writes names as the API does: `'a', 'b', or 'c'`. */
-export function orList(names: readonly string[]): string {
-  const quoted = names.map((name) => `'${name}'`);
-  if (quoted.length <= 2) return quoted.join(" or ");
-  return `${quoted.slice(0, -1).join(", ")}, or ${quoted.at(-1)}`;
 }
 
 export const listOfRecords: Check = list(record, { of: "objects" });

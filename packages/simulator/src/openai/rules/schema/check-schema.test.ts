@@ -157,6 +157,12 @@ const STRICT: readonly Row[] = [
   ],
   ["too many levels", nested(10), nested(11), "11 levels of nesting exceeds limit of 10."],
   [
+    "too many levels of a definition, counted from its own root",
+    strict({ a: { $ref: "#/$defs/a" } }, { $defs: { a: nested(10) } }),
+    strict({ a: { $ref: "#/$defs/a" } }, { $defs: { a: nested(11) } }),
+    "11 levels of nesting exceeds limit of 10.",
+  ],
+  [
     "too many properties",
     strict(leaves(5_000)),
     strict(leaves(5_001)),
@@ -180,6 +186,15 @@ const STRICT: readonly Row[] = [
     strict(leaves(1_001, (index) => String(index).padEnd(120, "x"))),
     "120120 characters in names and enum values exceeds limit of 120000.",
   ],
+  ...["$defs", "definitions"].map((place): Row => {
+    const definitions = (count: number): object => leaves(count, (index) => String(index).padEnd(1_000, "x"));
+    return [
+      `names of ${place} that are too long`,
+      strict({}, { [place]: definitions(120) }),
+      strict({}, { [place]: definitions(121) }),
+      "121000 characters in names and enum values exceeds limit of 120000.",
+    ];
+  }),
 ];
 
 describe("schemas of functions", () => {

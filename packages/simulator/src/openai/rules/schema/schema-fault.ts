@@ -275,7 +275,9 @@ function addSizes(schema: JsonRecord, level: number, sizes: Sizes): void {
     sizes.properties += names.length;
     sizes.nameCharacters += charactersOf(names);
   }
-  if (isRecord(schema.$defs)) sizes.nameCharacters += charactersOf(Object.keys(schema.$defs));
+  for (const named of [schema.$defs, schema.definitions]) {
+    if (isRecord(named)) sizes.nameCharacters += charactersOf(Object.keys(named));
+  }
   if (typeof schema.const === "string") sizes.nameCharacters += schema.const.length;
   if (!Array.isArray(schema.enum)) return;
   sizes.enumValues += schema.enum.length;

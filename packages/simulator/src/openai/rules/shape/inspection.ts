@@ -73,7 +73,7 @@ export class Inspection extends shape.Inspection {
   }
 
   #refuseChoice(choices: readonly string[], value: unknown): never {
-    if (typeof value !== "string") return this.refuseType(`one of ${joined(choices, "or")}`, value);
+    if (typeof value !== "string") return this.refuseType(`one of ${orList(choices)}`, value);
     return refuse("valueUnknown", this.path, { value: shortened(value), choices: listed(choices) });
   }
 
@@ -122,6 +122,9 @@ export function shortened(value: string): string {
 
 /** Writes choices as the API does: `'a', 'b', and 'c'`. */
 export const listed = (choices: readonly string[]): string => joined(choices, "and");
+
+/** Writes alternatives as the API does: `'a', 'b', or 'c'`. */
+export const orList = (choices: readonly string[]): string => joined(choices, "or");
 
 function joined(choices: readonly string[], word: "and" | "or"): string {
   const quoted = choices.map((choice) => `'${choice}'`);

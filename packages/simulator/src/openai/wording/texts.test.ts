@@ -2,12 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CHAT_TEXTS } from "./chat-texts.ts";
-import { RULE_TEXTS } from "./rule-texts.ts";
+import { type OpenAiTextRow, RULE_TEXTS } from "./refuse.ts";
 import { SCHEMA_FAULTS, SCHEMA_TEXTS } from "./schema-texts.ts";
 import { SERVICE_TEXTS } from "./service-texts.ts";
 import { SHAPE_TEXTS } from "./shape-texts.ts";
 import { STORED_TEXTS } from "./stored-texts.ts";
-import type { OpenAiTextRow } from "./text-row.ts";
 
 const ROWS: Readonly<Record<string, OpenAiTextRow>> = {
   ...SHAPE_TEXTS,
