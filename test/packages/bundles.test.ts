@@ -6,7 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Bundle, bundle, TARGETS } from "../support/bundles.ts";
 import { type PackedProject, packPackages } from "../support/packed-packages.ts";
 
-const ADAPTERS = ["@longhaul/anthropic", "@longhaul/ai-sdk", "@longhaul/openai", "@longhaul/otel"];
+const ADAPTERS = [
+  "@longhaul/anthropic",
+  "@longhaul/ai-sdk",
+  "@longhaul/notes",
+  "@longhaul/openai",
+  "@longhaul/otel",
+];
 const targets = Object.keys(TARGETS) as (keyof typeof TARGETS)[];
 
 let project: PackedProject;

@@ -163,14 +163,17 @@ const WORKER_PAGE = `const worker = new Worker("./program.js", { type: "module" 
 worker.onerror = (event) => { globalThis.failure = event.message; };
 worker.onmessage = ({ data }) => Object.assign(globalThis, data);`;
 
-/** A page of a real Chromium, and a worker of such a page. */
-const chromium = (where: "page" | "web worker"): Runtime => ({
+/** Browsers trust a page from 127.0.0.1 as one over HTTPS, but no page from this host. It leads to 127.0.0.1. */
+const HOST_WITHOUT_HTTPS = "longhaul.example";
+
+/** A page of a real Chromium without HTTPS, and a worker of a page that the browser trusts. */
+const chromium = (where: "page without HTTPS" | "web worker"): Runtime => ({
   name: `Chromium (@sparticuz/chromium ${CHROMIUM_VERSION}), ${where}`,
   run: async (place) => {
-    const made = await bundled(place, where === "page" ? IN_PAGE : IN_WORKER, "browser");
+    const made = await bundled(place, where === "page without HTTPS" ? IN_PAGE : IN_WORKER, "browser");
     const files = new Map(made.chunks.map(({ name, code }) => [`/${name}`, code]));
     const script =
-      where === "page"
+      where === "page without HTTPS"
         ? `<script type="module" src="/program.js"></script>`
         : `<script>${WORKER_PAGE}</script>`;
     // A program that fails while it loads never sets anything, so the page records the error.
@@ -178,7 +181,8 @@ const chromium = (where: "page" | "web worker"): Runtime => ({
     files.set("/", `<!doctype html><title>longhaul</title>${watch}${script}`);
     const server = await serve(files);
     try {
-      return await inChromium(place, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+      const host = where === "web worker" ? "127.0.0.1" : HOST_WITHOUT_HTTPS;
+      return await inChromium(place, `http://${host}:${(server.address() as AddressInfo).port}/`);
     } finally {
       server.closeAllConnections();
       server.close();
@@ -221,7 +225,7 @@ async function inChromium({ installed }: Place, url: string): Promise<string> {
   };
   const browser = await playwright.chromium.launch({
     executablePath: await packed.executablePath(),
-    args: packed.args,
+    args: [...packed.args, `--host-resolver-rules=MAP ${HOST_WITHOUT_HTTPS} 127.0.0.1`],
     headless: true,
   });
   try {
@@ -241,7 +245,7 @@ export const RUNTIMES: readonly Runtime[] = [
   bun,
   deno,
   workerd,
-  chromium("page"),
+  chromium("page without HTTPS"),
   chromium("web worker"),
 ];
 

@@ -158,7 +158,10 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
   wrongRole: (body, [a, b]) => {
     const message = pick(body.messages.filter(isOpen), a);
-    if (message !== undefined) message.role = pick(["user", "assistant", "system", "narrator"], b);
+    if (message === undefined) return;
+    message.role = pick(["user", "assistant", "system", "narrator"], b);
+    // Only system messages have this field. The request checker leaves the fields of a message to the API.
+    if (message.role !== "system") delete message.output_config;
   },
   strayMessage: (body, [a, b]) => {
     const stray: readonly unknown[] = [

@@ -34,6 +34,17 @@ describe("anthropicModel without a client", () => {
     expect(loadSdk).toHaveBeenCalledTimes(2);
   });
 
+  it("tells programs in a bundle to pass a client, because a bundle cannot find an installed SDK", async () => {
+    const loadSdk = (): Promise<unknown> =>
+      Promise.reject(new TypeError("Failed to resolve module specifier '@anthropic-ai/sdk'"));
+    await expect(
+      complete(anthropicModel({ model: "claude-opus-5", loadSdk }), request),
+    ).rejects.toMatchObject({
+      failure: { kind: "sdk-missing" },
+      remedy: expect.stringContaining("pass your own `client`"),
+    });
+  });
+
   it("prints no part of an unreadable answer unless the user turns on the SDK's log", async () => {
     const torn = 'event: message_start\ndata: {"type":"message_start","message":{"secret words\n\n';
     const headers = { "content-type": "text/event-stream" };

@@ -83,7 +83,7 @@ async function loadSdk(load: () => Promise<unknown>): Promise<unknown> {
       { kind: "sdk-missing", package: PACKAGE },
       `Cannot use the Anthropic SDK: the package ${PACKAGE} is not installed.`,
       {
-        remedy: `Install it in your project: npm install ${PACKAGE}`,
+        remedy: `Install it in your project: npm install ${PACKAGE}. In a bundle, pass your own \`client\`.`,
         cause,
       },
     );

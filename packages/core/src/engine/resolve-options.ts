@@ -85,10 +85,28 @@ export function resolveOptions({ cost, ...options }: CompactorOptions): Resolved
     }),
     ports: {
       now: ports?.now ?? (() => new Date()),
-      newUuid: ports?.newUuid ?? (() => globalThis.crypto.randomUUID()),
+      newUuid: ports?.newUuid ?? randomUuid,
     },
     countText: ports?.countText ?? estimateO200k,
     session,
     warnings: [...warnings, ...own.warnings],
   };
+}
+
+/** Returns a random UUID (version 4). Browsers have `randomUUID` only in pages that they loaded over HTTPS. */
+function randomUuid(): string {
+  const { crypto } = globalThis as { readonly crypto?: Partial<typeof globalThis.crypto> };
+  if (crypto?.randomUUID !== undefined) return crypto.randomUUID();
+  // A few engines for apps have no `crypto` at all. Ids must be unique, not secret, so any random bytes do.
+  const bytes = Uint8Array.from({ length: 16 }, () => Math.random() * 256);
+  crypto?.getRandomValues?.(bytes);
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const variant = "89ab"[Number.parseInt(hex.charAt(16), 16) % 4];
+  const parts = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+  ];
+  return [...parts, hex.slice(20)].join("-");
 }
