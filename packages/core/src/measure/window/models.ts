@@ -76,6 +76,7 @@ export const MODELS: ModelTable = Object.freeze({
   "claude-sonnet-5": model(1_000_000, 128_000),
   "claude-opus-4-8": model(1_000_000, 128_000),
   "claude-opus-4-7": model(1_000_000, 128_000),
+  // No source that we read names the sizes of this model. They are those of the models beside it.
   "claude-mythos-preview": model(1_000_000, 128_000),
   "claude-opus-4-6": model(1_000_000, 128_000),
   "claude-sonnet-4-6": model(1_000_000, 128_000),
