@@ -1,13 +1,13 @@
 /** Versions that `npm run test:clients` installs. No other file names a version. */
 
 /** Claude Code: an older version that users still have, and the newest version that was tested. */
-export const CLAUDE_CODE_VERSIONS: readonly string[] = ["2.1.197", "2.1.325"];
+export const CLAUDE_CODE_VERSIONS: readonly string[] = ["2.1.197", "2.1.328"];
 
 /**
  * Version of the Claude Agent SDK. It runs the newest pinned Claude Code instead of the binary that it
  * bundles.
  */
-export const AGENT_SDK_VERSION = "0.3.325";
+export const AGENT_SDK_VERSION = "0.3.328";
 
 /** Node for clients that do not run on the oldest Node that longhaul supports. */
 export const NODE_VERSION = "22.23.3";
@@ -90,7 +90,7 @@ export const PROGRAMS: readonly PinnedProgram[] = [
   program(
     `LangChain ${LANGCHAIN}, OpenAI`,
     "langchain",
-    { langchain: LANGCHAIN, "@langchain/openai": "1.5.8", ...LANGCHAIN_PARTS },
-    OPENAI,
+    { langchain: LANGCHAIN, "@langchain/openai": "1.6.0", ...LANGCHAIN_PARTS },
+    OPENAI_22,
   ),
 ];
