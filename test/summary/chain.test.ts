@@ -215,7 +215,7 @@ describe("the fallback chain of summary calls", () => {
   ] as const)("an abort ends the fallback chain at once while the %s call is silent", async (step, when) => {
     const host = await workedHost();
     simulator.fail(BUSY, {
-      times: step === "direct" ? TRIES : 0.5,
+      times: step === "direct" ? TRIES : 1,
       when: step === "direct" ? isFork : () => false,
     });
     simulator.fail({ kind: "silence" }, { when });

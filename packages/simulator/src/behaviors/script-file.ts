@@ -43,7 +43,8 @@ const TURN_FIELDS = [
 /** Refuses unknown fields and conditions. Without types, a misspelled condition would fit every call. */
 export function requireKnownFields(turn: ConditionalTurn, at: string): void {
   const { when, times } = read.record(turn, at, TURN_FIELDS);
-  if (times !== undefined && times !== "always") read.count(times, `${at}.times`, 1);
+  const hasLimit = times !== undefined && times !== "always" && times !== Number.POSITIVE_INFINITY;
+  if (hasLimit) read.count(times, `${at}.times`, 1);
   if (when !== undefined && typeof when !== "function") parseConditions(when, `${at}.when`);
 }
 

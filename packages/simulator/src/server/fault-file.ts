@@ -41,7 +41,7 @@ export function parseFaults(json: unknown): readonly ParsedFault[] {
 export function requireFault(fault: Fault | number, conditions: FaultConditions): void {
   parseFault(fault, "fault");
   const { when, times, probability } = read.record(conditions, "conditions", CONDITION_NAMES);
-  if (times !== undefined) read.count(times, "conditions.times", 1);
+  if (times !== undefined && times !== Number.POSITIVE_INFINITY) read.count(times, "conditions.times", 1);
   if (probability !== undefined) shareIn(probability, "conditions.probability");
   if (when !== undefined && typeof when !== "function")
     throw read.wrong("conditions.when", "a function", when);

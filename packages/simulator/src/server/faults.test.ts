@@ -58,6 +58,10 @@ describe("Faults, the list of faults that tests have set", () => {
 });
 
 describe("a wrong fault of a program without types", () => {
+  it("a fault without a limit is not wrong", () => {
+    expect(() => requireFault(529, { times: Number.POSITIVE_INFINITY })).not.toThrow();
+  });
+
   it.each([
     [{ status: 429 }, {}, "fault must be a status, or an object with a kind"],
     ["cut", {}, 'fault must be a status, or an object with a kind, but is "cut"'],

@@ -53,8 +53,8 @@ const NEWEST: ClaudeVersion = { line: "sonnet", major: 5, minor: 5 };
 /** First numbered version of the lines Fable and Mythos. */
 const MYTHOS_5 = 5;
 
-/** Claude Mythos Preview has no version. The documentation lists it beside 4.7. */
-const MYTHOS_PREVIEW: ClaudeVersion = { line: "mythos", major: 4, minor: 7 };
+/** Claude Mythos Preview has no version. Claude Code sends it system messages, which other models take since 4.8. */
+const MYTHOS_PREVIEW: ClaudeVersion = { line: "mythos", major: 4, minor: 8 };
 
 /**
  * Returns the features of a Claude model. Unknown names get the features of the newest models, because this
