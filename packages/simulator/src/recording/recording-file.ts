@@ -27,7 +27,7 @@ export class RecordingWriter {
   /** Creates the file, or continues a recording. Refuses a file that is not a recording. */
   static async open(path: string): Promise<RecordingWriter> {
     const file = await open(path, "a+", PRIVATE).catch((error: unknown) => {
-      throw unusable(path, (error as Error).message, error);
+      throw unusable(path, reasonOf(error), error);
     });
     try {
       const { size } = await checkedStat(path, file);
@@ -100,7 +100,7 @@ export interface Recording {
 export async function readRecording(path: string): Promise<Recording> {
   // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
-    throw unusable(path, (error as Error).message, error);
+    throw unusable(path, reasonOf(error), error);
   });
   const exchanges: RecordedExchange[] = [];
   let damagedLines = 0;
@@ -168,6 +168,18 @@ function parsed(line: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+const SYSTEM_REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file or folder",
+  ENOTDIR: "a part of its path is not a folder",
+  EISDIR: "it is a folder",
+  EACCES: "you have no permission to open it",
+};
+
+function reasonOf(error: unknown): string {
+  const { code = "", message } = error as NodeJS.ErrnoException;
+  return SYSTEM_REASONS[code] ?? message;
 }
 
 const unusable = (path: string, why: string, cause?: unknown): LonghaulError =>

@@ -471,6 +471,7 @@ describe("hostile and damaged recordings", () => {
     await expect(startReplay({ file: folder })).rejects.toMatchObject({ code: "recording-unusable" });
     await expect(startReplay({ file: `${file}.missing` })).rejects.toMatchObject({
       code: "recording-unusable",
+      message: `The recording ${file}.missing is not usable: there is no such file or folder.`,
     });
   });
 
