@@ -178,20 +178,19 @@ function checkToolsGiven(messages: readonly SentMessage[], inspection: Inspectio
 
 function checkMediaCount(messages: readonly SentMessage[], inspection: Inspection): void {
   const maximum = maxMediaFor(inspection.request.model?.windowTokens ?? 0);
-  let count = 0;
+  let images = 0;
+  let documents = 0;
+  const count = (type: unknown): void => {
+    if (type === "image") images++;
+    else if (type === "document") documents++;
+  };
   for (const { blocks } of messages) {
     for (const { type, block } of blocks) {
-      if (isMedia(type)) count++;
-      else if (type === "tool_result") {
-        for (const nested of recordsField(block, "content")) if (isMedia(nested.type)) count++;
-      }
+      count(type);
+      if (type === "tool_result") for (const nested of recordsField(block, "content")) count(nested.type);
     }
   }
-  if (count > maximum) refuse("tooManyMedia", { maximum, count });
-}
-
-function isMedia(type: unknown): boolean {
-  return type === "image" || type === "document";
+  if (images + documents > maximum) refuse("tooManyMedia", { images, documents, maximum });
 }
 
 // Cache marks

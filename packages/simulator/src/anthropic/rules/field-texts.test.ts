@@ -110,7 +110,7 @@ const FIELDS: readonly Row[] = [
   [
     "sampling parameters on a model that refuses them",
     { top_p: 0.5 },
-    "`top_p` may only be set to its default for this model.",
+    "`top_p` is deprecated for this model.",
     { model: "claude-opus-5", version: "2023-06-01" },
   ],
   [
@@ -166,7 +166,7 @@ const FIELDS: readonly Row[] = [
   [
     "a tool choice with an unknown tool",
     { tools: [tool("Read")], tool_choice: { type: "tool", name: "Write" } },
-    "tool_choice: Tool 'Write' not found in provided tools",
+    "Tool 'Write' not found in provided tools",
   ],
   [
     "two tools with the same name",

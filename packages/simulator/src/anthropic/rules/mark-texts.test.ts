@@ -48,12 +48,12 @@ const MARKS: readonly Row[] = [
     {
       messages: [user([text("a", short)]), assistant([use("t")]), user([result("t", [text("b", long)])])],
     },
-    "messages.2.content.0.content.0.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.",
+    "messages.2.content.0.content.0.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that blocks are processed in the following order: `tools`, `system`, `messages`.",
   ],
   [
     "an automatic one-hour mark after a five-minute mark",
     { messages: [user([text("a", short), text("b")])], ...long },
-    "cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.",
+    "cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that blocks are processed in the following order: `tools`, `system`, `messages`.",
   ],
   [
     "an automatic mark with another lifetime than the last block",

@@ -162,7 +162,7 @@ const MESSAGES: readonly Row[] = [
   [
     "more images than a small window allows",
     { messages: [user(Array.from({ length: 101 }, () => image))] },
-    "messages: at most 100 images and documents are allowed for this model. Found 101.",
+    "too many images and documents: 101 + 0 > 100",
   ],
   [
     "a signed summary that is not first",
