@@ -75,8 +75,8 @@ describe("behaviors of the simulator", () => {
 
 describe("options of a program without types", () => {
   it.each([
-    [{ windowToken: 5 }, 'options: unknown field "windowToken"'],
-    [{ switches: { unknownBeta: "refused" } }, 'options.switches: unknown field "unknownBeta"'],
+    [{ windowToken: 5 }, 'startSimulator has no option "windowToken"'],
+    [{ switches: { unknownBeta: "refused" } }, 'switches has no option "unknownBeta"'],
   ])("startSimulator refuses the unknown name in %j", async (options, problem) => {
     await expect(startSimulator(options as unknown as SimulatorOptions)).rejects.toThrow(problem);
   });

@@ -1,4 +1,4 @@
-import { LonghaulError } from "@longhaul/core/errors";
+import { type OptionNames, requireOptionNames } from "@longhaul/core/internal/options";
 import { Catalog } from "./anthropic/answer/catalog.ts";
 import { Conversations } from "./anthropic/answer/conversations.ts";
 import type { Summarize } from "./anthropic/context/compaction.ts";
@@ -27,7 +27,6 @@ import { createIds } from "./server/ids.ts";
 import { type LocalServer, listen } from "./server/listen.ts";
 import { type LoggedRequest, RequestLog } from "./server/request-log.ts";
 import { RequestRouter } from "./server/request-router.ts";
-import { StrictJson } from "./strict-json.ts";
 
 /** Switches of both providers. Each switch belongs to one of them. */
 export type SimulatorSwitches = Switches & OpenAiSwitches & ResponsesSwitches;
@@ -116,7 +115,7 @@ export interface Simulator extends LocalServer {
 }
 
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  requireKnownOptions(options);
+  requireOptionNames(options, OPTION_NAMES, "startSimulator");
   const counter = await createTokenCounter(options.countText);
   const clock = options.clock ?? createFixedClock();
   const requests = new RequestLog({
@@ -155,15 +154,16 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   };
 }
 
-/** All options. The type makes the compiler reject a table that lacks one. */
-const OPTIONS: Readonly<Record<keyof SimulatorOptions, true>> = {
+/** All options. The types make the compiler reject a table that lacks one. */
+const SWITCH_NAMES: OptionNames<SimulatorSwitches> = DEFAULT_SWITCHES;
+const OPTION_NAMES: OptionNames<SimulatorOptions> = {
   port: true,
   models: true,
   windowTokens: true,
   behaviors: true,
   coder: true,
   summarize: true,
-  switches: true,
+  switches: SWITCH_NAMES,
   apiKeys: true,
   clock: true,
   countText: true,
@@ -173,19 +173,6 @@ const OPTIONS: Readonly<Record<keyof SimulatorOptions, true>> = {
   keepRequests: true,
   onRequest: true,
 };
-
-const read = new StrictJson(
-  (problem) =>
-    new LonghaulError("simulator-options-invalid", `Invalid options of the simulator: ${problem}.`, {
-      remedy: "Correct the name. The type SimulatorOptions describes all options.",
-    }),
-);
-
-/** Refuses names that nobody reads. Without types, a misspelled option would have no effect. */
-function requireKnownOptions(options: SimulatorOptions): void {
-  const { switches = {} } = read.record(options, "options", Object.keys(OPTIONS));
-  read.record(switches, "options.switches", Object.keys(DEFAULT_SWITCHES));
-}
 
 // Parts that a reset recreates
 

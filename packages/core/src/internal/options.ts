@@ -1,1 +1,7 @@
-export { hasMethods, invalidOption, requireOneOf } from "../engine/require-options.ts";
+export {
+  hasMethods,
+  invalidOption,
+  type OptionNames,
+  requireOneOf,
+  requireOptionNames,
+} from "../engine/require-options.ts";

@@ -86,7 +86,6 @@ export type LonghaulErrorCode =
   | "simulator-config-invalid"
   | "simulator-script-invalid"
   | "simulator-fault-invalid"
-  | "simulator-options-invalid"
   | "recording-unusable"
   | "upstream-invalid"
   | "tour-failed"
