@@ -227,6 +227,17 @@ describe("the request log of the simulator", () => {
     expect(all[0]?.durationMs).toBeGreaterThan(0);
   });
 
+  it("a call with a retired or unknown model is an invalid request, and a question about a model is not", async () => {
+    await start({ behaviors: [always("ok")] });
+    await refused(simulator, { ...BODY, model: "claude-3-opus-20240229" });
+    await refused(simulator, { ...BODY, model: "claude-unknown" });
+    for (const path of ["/v1/models/claude-unknown", "/favicon.ico"])
+      await fetch(`${simulator.url}${path}`, { headers: HEADERS });
+    const { all, invalid, invalidCount } = simulator.requests;
+    expect(all.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect([invalid.map(({ index }) => index), invalidCount]).toEqual([[0, 1], 2]);
+  });
+
   it("the request log checks each request by the rules of its API version", async () => {
     await start({ behaviors: [always("ok")] });
     const citations = [{ type: "char_location", cited_text: "a", document_index: 0, document_title: null }];

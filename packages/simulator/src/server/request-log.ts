@@ -170,13 +170,19 @@ const BINDING_RULES: readonly (string | undefined)[] = [
 const isThreadRefusal = ({ code }: LoggedError): boolean => code?.startsWith("thread_") === true;
 
 /**
- * True if the request was refused as invalid, or if the request checker finds a problem. Refusals that a test
- * triggered and refusals of threads do not count.
+ * True if the API refused the request because of its content, or if the request checker finds a problem. Refusals
+ * that a test triggered and refusals of threads do not count.
  */
-function isInvalid({ error, fault, findings }: LogEntry): boolean {
-  const isMalformed = error?.status === 400 && fault?.kind !== "status" && !isThreadRefusal(error);
-  return isMalformed || (findings !== undefined && findings.length > 0);
+function isInvalid(entry: LogEntry): boolean {
+  const { error, fault, findings } = entry;
+  const isMalformed = error !== undefined && isForContent(error.status, entry);
+  if (isMalformed && fault?.kind !== "status" && !isThreadRefusal(error)) return true;
+  return findings !== undefined && findings.length > 0;
 }
+
+/** A call for an answer gets 404 if its model is unknown or retired, or if an item that it names does not exist. */
+const isForContent = (status: number, entry: LogEntry): boolean =>
+  status === 400 || status === 413 || (status === 404 && isCallForAnswer(entry));
 
 const isBindingRefusal = ({ error }: LoggedRequest): boolean =>
   error !== undefined && BINDING_RULES.includes(error.rule);
