@@ -12,6 +12,12 @@ const realDelay = timersPromises.setTimeout;
 const IDLE_TURNS = 4;
 const START_MS = Date.UTC(2026, 10, 15, 12);
 
+/**
+ * True while an `import()` is pending. Its hooks, such as those of tsx, run in another thread, and Node keeps the port
+ * to this thread alive until they answer.
+ */
+const isImporting = (): boolean => process.getActiveResourcesInfo().includes("MessagePort");
+
 interface Timer {
   at: number;
   readonly order: number;
@@ -177,7 +183,7 @@ export class VirtualTime implements MovableClock {
     if (!this.#isInstalled || this.#held > 0) return;
     this.#tickSoon();
     this.#idleTurns += 1;
-    if (this.#idleTurns < IDLE_TURNS) return;
+    if (this.#idleTurns < IDLE_TURNS || isImporting()) return;
     const next = this.#next();
     if (next === undefined) return;
     this.#idleTurns = 0;

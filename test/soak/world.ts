@@ -119,6 +119,8 @@ export class World {
     const startedAt = this.time.now();
     try {
       const result = await this.time.within(CALL_LIMIT_MS, work(abort.signal));
+      // After an abort, `recover` returns undefined, so that the host shows its own error.
+      if (result === undefined && abort.signal.aborted) onAbort?.();
       if (result !== HUNG) return result;
       this.report({ kind: `hang: ${name}`, detail: this.#afterLimit() });
       throw new ScheduleEnded(name);

@@ -152,10 +152,11 @@ describe("features that a model does not support", () => {
     const sentTo = (model: string) => onlySupported(quiet, anthropicCapabilities(model), model);
     expect(sentTo("claude-opus-4-6").request).toBe(quiet);
     expect(sentTo("qwen3-coder").request).toBe(quiet);
-    expect(sentTo("claude-fable-5-1")).toEqual({
-      request: hello,
-      changes: [{ type: "not-supported", what: "thinking: disabled" }],
-    });
+    for (const model of ["claude-fable-5-1", "claude-mythos-preview"])
+      expect(sentTo(model)).toEqual({
+        request: hello,
+        changes: [{ type: "not-supported", what: "thinking: disabled" }],
+      });
   });
 
   it("leaves out unsupported features or sends them as text, and reports each change", () => {

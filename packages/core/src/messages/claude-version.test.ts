@@ -13,6 +13,7 @@ describe("claudeVersion and isAtLeast", () => {
     expect(claudeVersion("anthropic/claude-opus-4.5")).toEqual({ line: "opus", major: 4, minor: 5 });
     expect(claudeVersion("claude-sonnet-5[1m]")).toEqual({ line: "sonnet", major: 5, minor: 0 });
     expect(claudeVersion("claude-opus-12-34")).toEqual({ line: "opus", major: 12, minor: 34 });
+    expect(claudeVersion("anthropic.claude-mythos-preview")).toMatchObject({ line: "mythos", major: 4 });
   });
 
   it("returns no version for an old-style name, another model, or a name that has a date but no version", () => {

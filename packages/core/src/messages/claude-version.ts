@@ -8,11 +8,18 @@ export interface ClaudeVersion {
 }
 
 /**
+ * Claude Mythos Preview has no version in its name. Claude Code sends it system messages, which other models take
+ * since 4.8.
+ */
+const MYTHOS_PREVIEW: ClaudeVersion = { line: "mythos", major: 4, minor: 8 };
+
+/**
  * Parses names like `claude-<line>-<major>[-<minor>][-<date>]`. Does not parse the older `claude-3-5-…`
  * order.
  */
 export function claudeVersion(model: unknown): ClaudeVersion | undefined {
   if (typeof model !== "string") return undefined;
+  if (model.includes("claude-mythos-preview")) return MYTHOS_PREVIEW;
   const match = /claude-([a-z]+)-(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?/.exec(model);
   if (match === null) return undefined;
   return { line: match[1] ?? "", major: Number(match[2]), minor: Number(match[3] ?? 0) };

@@ -53,9 +53,6 @@ const NEWEST: ClaudeVersion = { line: "sonnet", major: 5, minor: 5 };
 /** First numbered version of the lines Fable and Mythos. */
 const MYTHOS_5 = 5;
 
-/** Claude Mythos Preview has no version. Claude Code sends it system messages, which other models take since 4.8. */
-const MYTHOS_PREVIEW: ClaudeVersion = { line: "mythos", major: 4, minor: 8 };
-
 /**
  * Returns the features of a Claude model. Unknown names get the features of the newest models, because this
  * is the strictest assumption.
@@ -87,13 +84,13 @@ export function claudeFeatures(model: string): ClaudeFeatures {
 const OLDEST: ClaudeVersion = { line: "sonnet", major: 3, minor: 0 };
 
 function versionOfOther(model: string): ClaudeVersion {
-  if (model.includes("mythos-preview")) return MYTHOS_PREVIEW;
   return /claude-\d/.test(model) ? OLDEST : NEWEST;
 }
 
 function thinkingModes({ line, major, minor }: ClaudeVersion, isSuper: boolean): readonly ThinkingMode[] {
   const version = { line, major, minor };
-  // The SDK (1.8.0) warns Mythos Preview about the type `enabled`, so the model accepts it.
+  // Mythos Preview refuses `disabled` (docs of Amazon Bedrock: Adaptive thinking). That page also refuses `enabled`, but
+  // the SDK (1.8.0) only warns about it.
   if (isSuper && major < MYTHOS_5) return ["adaptive", "enabled"];
   if (isSuper || (line === "opus" && isAtLeast(version, 5, 5))) return ["adaptive"];
   if (line === "sonnet" && isAtLeast(version, 5, 5)) return ["adaptive", "between_tools", "disabled"];
