@@ -41,6 +41,7 @@ import {
   requireUndoOptions,
 } from "./require-options.ts";
 import { type ResolvedOptions, resolveOptions } from "./resolve-options.ts";
+import { ingest } from "./rewrite.ts";
 import { Thread } from "./thread.ts";
 import { TranscriptQueue } from "./transcript-queue.ts";
 
@@ -180,8 +181,10 @@ class ConversationCompactor implements Compactor {
   ): Promise<Turn<T>> {
     return this.#enqueue(async () => {
       requireUndoOptions(options);
+      // The conversation gets the messages even if the code for an undo cannot be loaded.
+      ingest(this.#parts, messages);
       const { undoStep } = await loadPart("undo", () => import("./undo.ts"), options.signal);
-      return undoStep(this.#parts, messages, { redo, signal: options.signal });
+      return undoStep<T>(this.#parts, { redo, signal: options.signal });
     });
   }
 

@@ -77,3 +77,21 @@ describe("a compaction whose model and connection fail", () => {
     );
   });
 });
+
+describe("an undo whose part cannot be loaded", () => {
+  it("fails, but the session keeps the messages that the host passed to it", async () => {
+    vi.useFakeTimers();
+    const stored: unknown[] = [];
+    const compactor = createCompactor({
+      window: { tokens: 90_000 },
+      transcript: { path: "memory", append: async (entries) => void stored.push(...entries) },
+    });
+    const undone = compactor.undo([{ role: "user", content: "The last words before the undo." }]);
+    const failed = expect(undone).rejects.toMatchObject({ code: "part-not-loaded" });
+    await vi.advanceTimersByTimeAsync(60_000);
+    await failed;
+    vi.useRealTimers();
+    await compactor.close();
+    expect(JSON.stringify(stored)).toContain("The last words before the undo.");
+  });
+});

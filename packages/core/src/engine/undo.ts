@@ -10,7 +10,7 @@ import { countOriginalMessages } from "../request/flatten/count-messages.ts";
 import { turnResult } from "./before.ts";
 import type { Message, Turn } from "./options.ts";
 import type { EngineParts, Needs } from "./parts.ts";
-import { beginRewrite, forgetFiles, ingest, restart } from "./rewrite.ts";
+import { beginRewrite, forgetFiles, restart } from "./rewrite.ts";
 import { readWithTimeLimit } from "./transcript-queue.ts";
 
 /**
@@ -29,10 +29,8 @@ interface UndoStepOptions {
  */
 export async function undoStep<T extends Message>(
   parts: EngineParts,
-  messages: readonly T[],
   { redo, signal }: UndoStepOptions,
 ): Promise<Turn<T>> {
-  ingest(parts, messages);
   const port = parts.options.transcript;
   if (port?.stepBack === undefined) throw transcriptNeeded();
   await untilAborted(signal, parts.transcript.flush());
