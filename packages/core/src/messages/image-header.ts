@@ -37,17 +37,30 @@ const GROUP_CHARACTERS = 4;
  * data is not base64 or no image of a format that models accept.
  */
 export function readBase64Image(base64: string): ImageHeader | undefined {
-  if (base64.length <= HEADER_CHARACTERS) return headerIn(base64.replace(/\s+/g, ""));
-  const start = base64.slice(0, HEADER_CHARACTERS).replace(/\s+/g, "");
-  const header = headerIn(start.slice(0, start.length - (start.length % GROUP_CHARACTERS)));
-  return header !== undefined && header.size === undefined ? headerIn(base64.replace(/\s+/g, "")) : header;
+  if (base64.length > HEADER_CHARACTERS) {
+    const header = headerIn(base64, HEADER_CHARACTERS);
+    if (header === undefined || header.size !== undefined) return header;
+  }
+  // `atob` accepts data without padding, but the API does not.
+  const isPadded = base64.replace(/\s+/g, "").length % GROUP_CHARACTERS === 0;
+  return isPadded ? headerIn(base64, base64.length) : undefined;
 }
 
-function headerIn(base64: string): ImageHeader | undefined {
-  // `atob` accepts data without padding, but the API does not.
-  if (base64.length % GROUP_CHARACTERS !== 0) return undefined;
+function headerIn(base64: string, characters: number): ImageHeader | undefined {
+  const start = startOfBase64(base64, characters);
+  return start === undefined
+    ? undefined
+    : readImageHeader(Uint8Array.from(start, (byte) => byte.charCodeAt(0)));
+}
+
+/**
+ * Decodes the first characters of base64 data, which may contain white space, as far as they form whole groups. Each
+ * character of the result is one byte. Returns undefined if the data is not base64.
+ */
+export function startOfBase64(base64: string, characters: number): string | undefined {
+  const start = base64.slice(0, characters).replace(/\s+/g, "");
   try {
-    return readImageHeader(Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0)));
+    return atob(start.slice(0, start.length - (start.length % GROUP_CHARACTERS)));
   } catch {
     // `atob` throws for a text that is not base64.
     return undefined;
@@ -56,6 +69,7 @@ function headerIn(base64: string): ImageHeader | undefined {
 
 /** Bytes at the start of an image that name its format. */
 const MAGIC_BYTES = 12;
+
 function imageType(start: string): ImageType | undefined {
   if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
   if (/^GIF8[79]a/.test(start)) return "image/gif";

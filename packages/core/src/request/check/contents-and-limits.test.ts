@@ -54,6 +54,15 @@ describe("images and documents", () => {
     source: { type: "base64", media_type: "application/pdf", data },
   });
 
+  it("keeps a PDF whose data has line breaks, whatever the length of the lines", () => {
+    const data = btoa(`%PDF-1.7\n${"0".repeat(3_000)}`);
+    for (let length = 60; length <= 80; length++) {
+      const lines = data.match(new RegExp(`.{1,${length}}`, "g")) ?? [];
+      const messages = [user([document(lines.join("\n"))])];
+      expect(checkRequest({ messages }).request.messages).toBe(messages);
+    }
+  });
+
   it("above the API's limit, replaces the oldest images and documents with markers", () => {
     const messages = [
       user([image("a"), document()]),

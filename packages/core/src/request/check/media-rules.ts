@@ -1,4 +1,4 @@
-import { type ImageHeader, readBase64Image } from "../../messages/image-header.ts";
+import { type ImageHeader, readBase64Image, startOfBase64 } from "../../messages/image-header.ts";
 import {
   type ApiMessage,
   type ContentBlock,
@@ -53,9 +53,10 @@ export const mediaSources: Rule = {
   looksAt: "messages",
   apply(draft) {
     rewriteMedia(draft, (block, at) => {
-      const fault = mediaFault(block);
+      const image = imageIn(block);
+      const fault = mediaFault(block, image);
       if (fault === undefined) {
-        const type = imageIn(block)?.type;
+        const type = image?.type;
         if (type === undefined || type === block.source.media_type) return block;
         draft.report(
           "media-source",
@@ -80,12 +81,11 @@ function rewriteMedia(draft: Draft, rewrite: (block: Media, at: Origin) => Conte
   });
 }
 
-function mediaFault(block: Media): string | undefined {
+function mediaFault(block: Media, image: ImageHeader | undefined): string | undefined {
   const source: unknown = block.source;
   if (!isRecord(source) || typeof source.type !== "string") return "has no source";
   if (source.type !== "base64") return hasSourceField(source) ? undefined : "has no source";
   if (typeof source.data !== "string" || source.data === "") return "has no data";
-  const image = imageIn(block);
   // The data of an image names its format, so a wrong media type is corrected.
   if (image !== undefined) return imageFault(image, source.data);
   const allowed = block.type === "image" ? IMAGE_MEDIA_TYPES : DOCUMENT_MEDIA_TYPES;
@@ -97,8 +97,9 @@ function mediaFault(block: Media): string | undefined {
 
 /** Reads the header of an image. The API refuses an image whose media type is not the format of its data. */
 function imageIn({ type, source }: Media): ImageHeader | undefined {
-  if (type !== "image" || source.type !== "base64" || source.data === undefined) return undefined;
-  return readBase64Image(source.data);
+  const given: unknown = source;
+  if (type !== "image" || !isRecord(given) || given.type !== "base64") return undefined;
+  return typeof given.data === "string" ? readBase64Image(given.data) : undefined;
 }
 
 function imageFault({ size }: ImageHeader, data: string): string | undefined {
@@ -111,13 +112,8 @@ function imageFault({ size }: ImageHeader, data: string): string | undefined {
 /** Base64 characters at the start of a PDF that must contain its signature. Readers allow junk before it. */
 const PDF_START_CHARACTERS = 1_400;
 
-function isPdf(base64: string): boolean {
-  try {
-    return atob(base64.slice(0, PDF_START_CHARACTERS)).includes("%PDF-");
-  } catch {
-    return false;
-  }
-}
+const isPdf = (base64: string): boolean =>
+  startOfBase64(base64, PDF_START_CHARACTERS)?.includes("%PDF-") === true;
 
 /** Returns true if the source has the field that its type needs. Unknown source types pass. */
 function hasSourceField(source: JsonRecord): boolean {
