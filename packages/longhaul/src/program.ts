@@ -1,3 +1,4 @@
+// This file has more than 500 lines, because it is one table: it declares all commands and their options.
 import { KEEP_RECENT_TOKENS } from "@longhaul/core/compaction";
 import { CLEARING_TARGET_TOKENS } from "@longhaul/core/internal/clear";
 import { FACT_KINDS } from "@longhaul/core/internal/messages";

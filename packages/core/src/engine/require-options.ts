@@ -102,7 +102,7 @@ function findNearestOption(name: string, names: object): string | undefined {
   );
   const wanted = name.toLowerCase();
   const byDistance = [...Object.keys(names).map((own) => [own, own] as const), ...same, ...membersIn(names)]
-    .map(([known, path]) => [distance(wanted, known.toLowerCase()), path] as const)
+    .map(([known, path]) => [editDistance(wanted, known.toLowerCase()), path] as const)
     .sort(([one], [other]) => one - other);
   const [closest, path] = byDistance[0] ?? [Number.POSITIVE_INFINITY, undefined];
   return closest <= Math.min(2, Math.floor(name.length / 3)) ? path : undefined;
@@ -123,7 +123,7 @@ function membersIn(names: object): (readonly [member: string, path: string])[] {
  * Returns the number of inserted, removed or replaced letters between two words. A swap of neighbors counts
  * as one.
  */
-function distance(one: string, other: string): number {
+export function editDistance(one: string, other: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let i = 1; i <= one.length; i++) {

@@ -1,4 +1,5 @@
 export {
+  editDistance,
   hasMethods,
   invalidOption,
   type OptionNames,

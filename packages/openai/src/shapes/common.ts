@@ -62,14 +62,13 @@ const NAME_PATTERN = /^[a-zA-Z0-9_-]+$/;
 
 /** Name of a tool, a function or a response format. */
 export function nameUpTo(maxLength: number): Shape {
-  const length = Number.isFinite(maxLength) ? `1 to ${maxLength} characters of ` : "";
   return (value, path, report) => {
     if (typeof value !== "string") wrongType(path, "a string", value, report);
     else if (value.length > maxLength || !NAME_PATTERN.test(value))
       report.add(
         "name-invalid",
         path,
-        `${path} is ${quote(value)}. Use ${length}a-z, A-Z, 0-9, "_" and "-".`,
+        `${path} is ${quote(value)}. Use 1 to ${maxLength} characters of a-z, A-Z, 0-9, "_" and "-".`,
       );
   };
 }

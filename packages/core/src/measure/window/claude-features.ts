@@ -58,7 +58,7 @@ const MYTHOS_5 = 5;
  * is the strictest assumption.
  */
 export function claudeFeatures(model: string): ClaudeFeatures {
-  const version = claudeVersion(model) ?? versionOfOther(model);
+  const version = claudeVersion(model) ?? (/claude-\d/.test(model) ? OLDEST : NEWEST);
   const isSuper = version.line === "fable" || version.line === "mythos";
   const from = (major: number, minor: number): boolean => isAtLeast(version, major, minor);
   return {
@@ -82,10 +82,6 @@ export function claudeFeatures(model: string): ClaudeFeatures {
 }
 
 const OLDEST: ClaudeVersion = { line: "sonnet", major: 3, minor: 0 };
-
-function versionOfOther(model: string): ClaudeVersion {
-  return /claude-\d/.test(model) ? OLDEST : NEWEST;
-}
 
 function thinkingModes({ line, major, minor }: ClaudeVersion, isSuper: boolean): readonly ThinkingMode[] {
   const version = { line, major, minor };

@@ -1,10 +1,8 @@
 import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import type { Idea, IdeaSource } from "./ideas.ts";
-import { bareName, type CoderTool } from "./tools.ts";
+import { bareName, type CoderTool, FILE_FIELD } from "./tools.ts";
 
-/** Names of properties that say where a tool works. In lower case and without punctuation. */
-const NAMES_A_PLACE =
-  /^(?:filepath|file|filename|targetfile|absolutepath|notebookpath|relativeworkspacepath|path|paths|files|filepaths|dir|directory|folder)$/;
+const FOLDER_FIELD = /^(?:dir|directory|folder)$/;
 
 /**
  * Checks a call before the client runs it. The fields of unusual schemas can lead a call elsewhere: a tool that
@@ -28,7 +26,7 @@ export function isHarmless(tool: CoderTool, input: JsonRecord, idea: Idea, sourc
 
 /** True if the input names at least one place, and all its places are inside the folder. */
 function isInside(input: JsonRecord, folder: string | undefined): boolean {
-  const places = textsIn(input).filter(({ name }) => NAMES_A_PLACE.test(name));
+  const places = textsIn(input).filter(({ name }) => FILE_FIELD.test(name) || FOLDER_FIELD.test(name));
   const isOwn = (text: string): boolean => text === folder || text.startsWith(`${folder}/`);
   return places.length > 0 && places.every(({ text }) => isOwn(text));
 }

@@ -62,7 +62,7 @@ interface ToolSelection {
 }
 
 /** A field with the file that a tool writes. */
-const FILE_FIELD =
+export const FILE_FIELD: RegExp =
   /^(?:filepath|file|filename|targetfile|absolutepath|notebookpath|relativeworkspacepath|path|paths|files|filepaths)$/;
 
 /** Returns a name in lower case and without punctuation. */

@@ -39,3 +39,9 @@ export const changedSampling = (body: JsonRecord): readonly string[] =>
     .map(([name]) => name);
 
 const SAMPLING_DEFAULTS = { temperature: 1, top_p: 1, presence_penalty: 0, frequency_penalty: 0 } as const;
+
+/** Models from before structured outputs, which gpt-4o-2024-08-06 was the first to have. */
+const WITHOUT_SCHEMAS = /^gpt-(?:3\.5|4(?:-|$)|4o-2024-05-13$)/;
+
+/** True for a model that writes answers by a JSON schema. Source: the guide on structured outputs. */
+export const hasStructuredOutput = (model: string): boolean => !WITHOUT_SCHEMAS.test(model);

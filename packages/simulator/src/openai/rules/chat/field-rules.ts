@@ -1,10 +1,9 @@
 import type { JsonRecord } from "@longhaul/core/internal/messages";
 import type { OpenAiModel } from "../../request.ts";
 import { refuse } from "../../wording/refuse.ts";
-import { changedSampling, checkRetention, reasons } from "../model-rules.ts";
+import { changedSampling, checkRetention, hasStructuredOutput, reasons } from "../model-rules.ts";
 import { checkFormatSchema, checkFunctionSchema } from "../schema/check-schema.ts";
 import { listed, shortened } from "../shape/inspection.ts";
-import { hasStructuredOutput } from "../structured-output.ts";
 import { field, recordField, recordsField } from "./checked-body.ts";
 
 /** Refuses fields that exclude or need each other, and schemas that the API cannot use. */

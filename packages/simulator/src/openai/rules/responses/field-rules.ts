@@ -1,9 +1,8 @@
 import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import type { OpenAiModel, OpenAiRequest } from "../../request.ts";
 import { refuse } from "../../wording/refuse.ts";
-import { changedSampling, checkRetention, reasons } from "../model-rules.ts";
+import { changedSampling, checkRetention, hasStructuredOutput, reasons } from "../model-rules.ts";
 import { listed, shortened } from "../shape/inspection.ts";
-import { hasStructuredOutput } from "../structured-output.ts";
 import { isGiven, recordIn, recordsIn, visitParts } from "./checked-body.ts";
 
 /** Refuses a history that the API does not have, and a request with nothing to answer. */
